@@ -1,0 +1,1 @@
+"""Probes: small objects with `start()` and `stop()` that measure one batch, and never release the GIL."""

@@ -1,0 +1,70 @@
+"""What one instance, batch and request is, as stubs write it and everything else reads it.
+
+Times are integers in nanoseconds: `start_ns` on CLOCK_MONOTONIC, which all processes of a host share,
+durations as such, `*_unix_ns` since 1970. Records are encoded as MessagePack arrays, in which readers skip
+fields that they do not know and fill in those that are missing: fields are only ever added at the end.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+_MASK = (1 << 64) - 1
+
+
+class InstanceRecord(msgspec.Struct, frozen=True, array_like=True, tag="instance"):
+    """One stub process: an instance of a Python model. Written once, into the ring's head."""
+
+    model: str
+    version: str
+    instance: str
+    pid: int
+    kind: str = "CPU"
+    device_id: int = 0
+    repository: str = ""
+    python: str = ""
+    started_unix_ns: int = 0
+    span_seed: int = 0
+
+
+class RequestRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One request of a batch, with what a reader needs to find its parent span.
+
+    `trace_context` is Triton's own (JSON with a `traceparent`), `parameters` the request's parameters (JSON),
+    kept only when they carry a `traceparent`. Both are kept raw: parsing is the reader's work, not the model's.
+    """
+
+    request_id: str = ""
+    trace_context: str = ""
+    parameters: str = ""
+    error: str = ""
+
+
+class BatchRecord(msgspec.Struct, frozen=True, array_like=True, tag="batch", gc=False):
+    """One call of `execute`: when, for how long, for whom, and how it ended.
+
+    `cpu_ns` is the CPU time of the thread that ran `execute`, -1 where it is unknown. `error` names the
+    exception that `execute` raised, empty when it returned.
+    """
+
+    sequence: int
+    start_ns: int
+    wall_ns: int
+    cpu_ns: int
+    requests: tuple[RequestRecord, ...]
+    error: str = ""
+
+
+Record = InstanceRecord | BatchRecord
+
+
+def derive_id(seed: int, sequence: int, slot: int) -> int:
+    """Return the 64-bit id, never 0, of the `slot`-th span of batch `sequence` of the instance with `seed`.
+
+    Whoever holds the records derives the same ids, so they cost no bytes and no time in the stub, and an agent
+    that is restarted repeats none under another name. The mixer is splitmix64 (Steele et al., 2014).
+    """
+    value = (seed + 0x9E3779B97F4A7C15 * ((sequence << 20) + slot + 1)) & _MASK
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
+    return (value ^ (value >> 31)) or 1

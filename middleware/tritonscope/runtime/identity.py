@@ -1,0 +1,48 @@
+"""Who this instance is: from the arguments of `initialize`, or from the stub's own command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from tritonscope.records import InstanceRecord
+
+# tritonserver starts a stub as: stub MODEL_PATH SHM_PREFIX SHM_BYTES GROWTH PARENT_PID BACKEND_DIR IPC INSTANCE ...
+_MODEL_PATH, _INSTANCE = 1, 8
+
+
+def identify(args: Mapping[str, str] | None) -> InstanceRecord:
+    """Return the record of this process's instance; `args` are those of `initialize`, None where it has none."""
+    known = dict(args) if args is not None else _from_command_line()
+    return InstanceRecord(
+        model=known.get("model_name", "unknown"),
+        version=str(known.get("model_version", "1")),
+        instance=known.get("model_instance_name", "unknown"),
+        pid=os.getpid(),
+        kind=known.get("model_instance_kind", "CPU"),
+        device_id=_whole(known.get("model_instance_device_id", "0")),
+        repository=known.get("model_repository", ""),
+        python=sys.version.split()[0],
+        started_unix_ns=time.time_ns(),
+        span_seed=int.from_bytes(os.urandom(8), "little"),
+    )
+
+
+def _from_command_line(path: Path = Path("/proc/self/cmdline")) -> dict[str, str]:
+    words = path.read_bytes().decode(errors="replace").split("\0")
+    if len(words) <= _INSTANCE:
+        return {}
+    model = Path(words[_MODEL_PATH])
+    return {
+        "model_name": model.parent.parent.name,
+        "model_version": model.parent.name,
+        "model_repository": str(model.parent.parent),
+        "model_instance_name": words[_INSTANCE],
+    }
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isdecimal() else 0

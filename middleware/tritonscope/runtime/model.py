@@ -1,0 +1,181 @@
+"""Makes a model observable by replacing methods on its class. Class, objects and results stay the user's.
+
+Only hooks that the user defined are replaced: Triton asks for them by `hasattr`, and a hook that it finds
+changes what it does.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable, Coroutine
+from types import CoroutineType
+from typing import Any, TypeVar
+
+from tritonscope.ring.layout import State
+from tritonscope.runtime.guard import log, report
+from tritonscope.runtime.identity import identify
+from tritonscope.runtime.recorder import OpenBatch, Recorder, open_recorder
+from tritonscope.settings import read_settings
+
+Model = TypeVar("Model")
+Method = Callable[..., Any]
+
+# Class -> the attributes that it had of its own before; a missing one was inherited.
+_originals: weakref.WeakKeyDictionary[type, dict[str, Any]] = weakref.WeakKeyDictionary()
+# Objects of the user's may be unhashable and must not get attributes of ours: they are known by id.
+_recorders: dict[int, Recorder | None] = {}
+
+
+def instrument(model: Model) -> Model:
+    """Observe every call of `execute` of `model`, a class (or a factory of objects) that Triton will use.
+
+    Use it as a decorator of `TritonPythonModel`. Returns the same class. A second call warns and does nothing.
+    """
+    if not isinstance(model, type):
+        return _observed_factory(model) if callable(model) else model
+    if model in _originals:
+        log.warning("%s is already instrumented: nothing done", model.__qualname__)
+    else:
+        _patch(model)
+    return model
+
+
+def uninstrument(model: type) -> None:
+    """Give `model` back the methods that it had before `instrument`."""
+    for name, original in _originals.pop(model, {}).items():
+        if original is None:
+            delattr(model, name)
+        else:
+            setattr(model, name, original)
+
+
+def is_instrumented(model: type) -> bool:
+    """Whether `model` itself, not a base of it, is instrumented."""
+    return model in _originals
+
+
+def _patch(model: type) -> None:
+    makers = {"initialize": _observed_initialize, "execute": _observed_execute, "finalize": _observed_finalize}
+    originals: dict[str, Any] = {}
+    for name, make in makers.items():
+        current = _defined(model, name)
+        if current is not None:
+            originals[name] = vars(model).get(name)
+            setattr(model, name, make(current))
+    _originals[model] = originals
+
+
+def _observed_factory(factory: Any) -> Any:
+    @functools.wraps(factory)
+    def make(*args: Any, **kwargs: Any) -> Any:
+        model = factory(*args, **kwargs)
+        if type(model) not in _originals:
+            _patch(type(model))
+        return model
+
+    return make
+
+
+def _observed_initialize(original: Any) -> Method:
+    @_like(original)
+    def initialize(self: Any, *args: Any, **kwargs: Any) -> Any:
+        recorder = _open(self, args[0] if args else None)
+        result = _bind(original, self)(*args, **kwargs)
+        _observe_own_execute(self)
+        if recorder is not None:
+            recorder.note(State.IDLE)
+        return result
+
+    return initialize
+
+
+def _observed_execute(original: Any) -> Method:
+    @_like(original)
+    def execute(self: Any, *args: Any, **kwargs: Any) -> Any:
+        recorder = _recorders[id(self)] if id(self) in _recorders else _open(self, None)
+        if recorder is None:
+            return _bind(original, self)(*args, **kwargs)
+        return _recorded(recorder, _bind(original, self), args, kwargs)
+
+    return execute
+
+
+def _observed_finalize(original: Any) -> Method:
+    @_like(original)
+    def finalize(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return _bind(original, self)(*args, **kwargs)
+        finally:
+            recorder = _recorders.pop(id(self), None)
+            if recorder is not None:
+                recorder.note(State.FINALIZED)
+
+    return finalize
+
+
+def _observe_own_execute(model: Any) -> None:
+    """An `execute` that `initialize` set on the object hides the one of the class: observe that one."""
+    own = getattr(model, "__dict__", {}).get("execute")
+    recorder = _recorders.get(id(model))
+    if own is None or recorder is None:
+        return
+
+    @_like(own)
+    def execute(*args: Any, **kwargs: Any) -> Any:
+        return _recorded(recorder, own, args, kwargs)
+
+    model.execute = execute
+
+
+def _recorded(recorder: Recorder, execute: Method, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call the user's `execute`; its result and its exceptions pass through as they are."""
+    batch = recorder.begin(args[0] if args else ())
+    try:
+        result = execute(*args, **kwargs)
+    except BaseException as error:
+        recorder.finish(batch, None, error)
+        raise
+    # Triton decides by the value that came back, and only a real coroutine will do.
+    if isinstance(result, CoroutineType):
+        return _followed(recorder, batch, result)
+    recorder.finish(batch, result, None)
+    return result
+
+
+async def _followed(recorder: Recorder, batch: OpenBatch | None, coroutine: Coroutine[Any, Any, Any]) -> Any:
+    try:
+        result = await coroutine
+    except BaseException as error:
+        recorder.finish(batch, None, error)
+        raise
+    recorder.finish(batch, result, None)
+    return result
+
+
+def _open(model: Any, args: Any) -> Recorder | None:
+    """Open the recorder of a model object that was just seen for the first time; None when that fails."""
+    recorder: Recorder | None = None
+    try:
+        recorder = open_recorder(identify(args), read_settings())
+    except Exception as error:  # noqa: BLE001 - nothing of ours may reach the model
+        report("ring", error)
+    _recorders[id(model)] = recorder
+    return recorder
+
+
+def _defined(model: type, name: str) -> Any:
+    """Return what `name` is on the class or a base of it, unbound; None where nobody defines it."""
+    return next((vars(base)[name] for base in model.__mro__ if name in vars(base)), None)
+
+
+def _bind(original: Any, model: Any) -> Method:
+    """Return the user's method bound as attribute access would bind it (function, static or class method)."""
+    bind = getattr(type(original), "__get__", None)
+    bound: Method = original if bind is None else bind(original, model, type(model))
+    return bound
+
+
+def _like(original: Any) -> Callable[[Method], Method]:
+    function = getattr(original, "__func__", original)
+    return functools.wraps(function)

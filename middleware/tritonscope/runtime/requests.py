@@ -1,0 +1,27 @@
+"""What we read of a request before `execute` runs: its id and who its parent span is. Nothing is decoded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+_KEPT = ("traceparent", "tracestate")
+_MARK = '"traceparent"'
+
+
+def read_request(request: Any) -> tuple[str, str, str]:
+    """Return `(request id, Triton's trace context, forwarded trace headers)` of an InferenceRequest.
+
+    The headers matter only where Triton itself does not trace. The context must be read now: Triton frees the
+    trace when the request is released.
+    """
+    context = request.trace().get_context() or ""
+    return request.request_id(), context, "" if context else _trace_headers(request.parameters())
+
+
+def _trace_headers(parameters: str) -> str:
+    """Return the trace headers among a request's parameters, as JSON; no other parameter leaves the process."""
+    if _MARK not in parameters:
+        return ""
+    values = json.loads(parameters)
+    return json.dumps({key: values[key] for key in _KEPT if isinstance(values.get(key), str)})

@@ -1,0 +1,67 @@
+"""Every setting of the runtime half and of the agent. A bad value warns once and means the default.
+
+A setting must never keep a model from loading, so reading one never raises.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+TRITONSCOPE = "TRITONSCOPE"
+"""`1` switches the import hook on in every stub process of the server. Anything else: asleep."""
+
+TRITONSCOPE_DIR = "TRITONSCOPE_DIR"
+"""Folder for the rings, one file a stub. Default: `/dev/shm/tritonscope`."""
+
+TRITONSCOPE_RING_BYTES = "TRITONSCOPE_RING_BYTES"
+"""Capacity of a stub's ring, in bytes, 65536 or more. Default: 1048576. A full ring drops and counts."""
+
+TRITONSCOPE_LOG_LEVEL = "TRITONSCOPE_LOG_LEVEL"
+"""Level of tritonscope's own log lines (`DEBUG` … `ERROR`). Default: `WARNING`."""
+
+DEFAULT_DIRECTORY = Path("/dev/shm/tritonscope")  # noqa: S108 - a named, shared folder is the point
+DEFAULT_RING_BYTES = 1 << 20
+LEAST_RING_BYTES = 1 << 16
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+log = logging.getLogger("tritonscope")
+
+
+class Settings(NamedTuple):
+    """The settings in force, read once a process."""
+
+    enabled: bool
+    directory: Path
+    ring_bytes: int
+    log_level: str
+
+
+def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
+    """Return the settings that `environ` gives; never raises."""
+    return Settings(
+        enabled=environ.get(TRITONSCOPE, "") == "1",
+        directory=Path(environ.get(TRITONSCOPE_DIR) or DEFAULT_DIRECTORY),
+        ring_bytes=_ring_bytes(environ.get(TRITONSCOPE_RING_BYTES, "")),
+        log_level=_level(environ.get(TRITONSCOPE_LOG_LEVEL, "")),
+    )
+
+
+def _ring_bytes(text: str) -> int:
+    if not text:
+        return DEFAULT_RING_BYTES
+    if text.isdecimal() and int(text) >= LEAST_RING_BYTES:
+        return int(text)
+    log.warning("%s=%r is not a number of bytes >= %d: using %d", TRITONSCOPE_RING_BYTES, text,
+                LEAST_RING_BYTES, DEFAULT_RING_BYTES)  # fmt: skip
+    return DEFAULT_RING_BYTES
+
+
+def _level(text: str) -> str:
+    if not text or text.upper() in _LEVELS:
+        return text.upper() or "WARNING"
+    log.warning("%s=%r is not one of %s: using WARNING", TRITONSCOPE_LOG_LEVEL, text, ", ".join(_LEVELS))
+    return "WARNING"
