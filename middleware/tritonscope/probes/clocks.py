@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from threading import get_ident
 from typing import NamedTuple
 
 UNKNOWN_NS = -1
@@ -30,18 +31,19 @@ class Elapsed(NamedTuple):
 
 
 class StageClock:
-    """Times one stage. Start and stop it on the same thread, or the CPU time means nothing."""
+    """Times one stage. Stopped on another thread than it was started on, its CPU time is unknown."""
 
-    __slots__ = ("_cpu_ns", "_start_ns")
+    __slots__ = ("_cpu_ns", "_start_ns", "_thread")
 
     def start(self) -> int:
         """Begin, and return the wall clock. Both ends read in one order, so the reads' own cost cancels out."""
+        self._thread = get_ident()
         self._start_ns = start_ns = _wall_ns()
         self._cpu_ns = _thread_cpu_ns()
         return start_ns
 
-    def stop(self, *, same_thread: bool = True) -> Elapsed:
+    def stop(self) -> Elapsed:
         """End, and return what has passed since `start`."""
         wall_ns = _wall_ns() - self._start_ns
-        known = THREAD_CPU_KNOWN and same_thread
+        known = THREAD_CPU_KNOWN and self._thread == get_ident()
         return Elapsed(self._start_ns, wall_ns, _thread_cpu_ns() - self._cpu_ns if known else UNKNOWN_NS)

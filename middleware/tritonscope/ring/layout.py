@@ -32,6 +32,10 @@ WORDS = IDENTITY_OFFSET // 8
 SUFFIX = ".ring"
 
 FRAME = struct.Struct("=IIQ")
+# The scoreboard's words from STATE on, and the three of them that change when a batch begins.
+SCORES = struct.Struct("=10Q")
+STATUS = struct.Struct("=3Q")
+SCORES_OFFSET = 9 * 8
 SKIP = 0xFFFFFFFF
 
 

@@ -17,7 +17,10 @@ from tritonscope.ring.layout import (
     IDENTITY_BYTES,
     IDENTITY_OFFSET,
     MAGIC,
+    SCORES,
+    SCORES_OFFSET,
     SKIP,
+    STATUS,
     VERSION,
     WORDS,
     Word,
@@ -25,13 +28,31 @@ from tritonscope.ring.layout import (
 )
 from tritonscope.settings import DEFAULT_RING_BYTES
 
-_DROPS, _READ, _WRITTEN = int(Word.DROPS), int(Word.READ), int(Word.WRITTEN)
+_READ, _WRITTEN = int(Word.READ), int(Word.WRITTEN)
+
+
+class Scores:
+    """The scoreboard's figures as the writer keeps them; `show` stores them where any reader sees them."""
+
+    __slots__ = (
+        "batch_size",
+        "batches",
+        "busy_ns",
+        "cpu_ns",
+        "failures",
+        "gil_ns",
+        "requests",
+        "since_ns",
+        "state",
+    )
+
+    def __init__(self) -> None:
+        self.state = self.since_ns = self.batch_size = self.batches = self.requests = 0
+        self.failures = self.busy_ns = self.cpu_ns = self.gil_ns = 0
 
 
 class RingWriter:
-    """Creates the file of a ring and appends records to it.
-
-    `words` is the head as 64-bit words: whoever fills the scoreboard stores into it directly.
+    """Creates the file of a ring, appends records to it and keeps its scoreboard.
 
     Raises:
         OSError: the file cannot be created, or its folder has no room for it.
@@ -39,6 +60,8 @@ class RingWriter:
 
     def __init__(self, path: Path, instance: InstanceRecord, capacity_bytes: int = DEFAULT_RING_BYTES) -> None:
         self.path = path
+        self.scores = Scores()
+        self.drops = 0
         self._capacity = capacity_bytes & ~7
         self._encode = msgspec.msgpack.Encoder().encode
         self._written = 0
@@ -46,7 +69,7 @@ class RingWriter:
         self._fd = _create(path, HEAD_BYTES + self._capacity)
         self._map = mmap.mmap(self._fd, HEAD_BYTES + self._capacity)
         self._view = memoryview(self._map)
-        self.words = self._view[: WORDS * 8].cast("Q")
+        self._words = self._view[: WORDS * 8].cast("Q")
         self._introduce(instance)
 
     def write(self, record: Record) -> bool:
@@ -56,34 +79,44 @@ class RingWriter:
         offset = self._written % self._capacity
         rest = self._capacity - offset
         skipped = rest if size > rest else 0
-        if self._written + skipped + size - self.words[_READ] > self._capacity:
-            self.words[_DROPS] += 1
+        if self._written + skipped + size - self._words[_READ] > self._capacity:
+            self.drops += 1
             return False
         if skipped:
             self._skip(offset, rest)
             offset = 0
-        self._put(HEAD_BYTES + offset, payload)
-        # The head moves last. A reader that sees it before the payload (weakly ordered processors may do
+        frame = FRAME.pack(len(payload), crc32(payload), self._frames) + payload
+        at = HEAD_BYTES + offset
+        self._view[at : at + len(frame)] = frame
+        self._frames += 1
+        # The head moves last. A reader that sees it before the frame (weakly ordered processors may do
         # that) finds a wrong number or checksum and comes back later.
         self._written += skipped + size
-        self.words[_WRITTEN] = self._written
+        self._words[_WRITTEN] = self._written
         return True
+
+    def show(self) -> None:
+        """Store all of the scoreboard."""
+        s = self.scores
+        SCORES.pack_into(
+            self._map, SCORES_OFFSET, s.state, s.since_ns, s.batch_size, s.batches, s.requests, s.failures,
+            s.busy_ns, s.cpu_ns, s.gil_ns, self.drops,
+        )  # fmt: skip
+
+    def show_status(self) -> None:
+        """Store what changes when a batch begins: state, since when, batch size."""
+        s = self.scores
+        STATUS.pack_into(self._map, SCORES_OFFSET, s.state, s.since_ns, s.batch_size)
 
     def close(self) -> None:
         """Let go of the file; it stays for its reader, who sees that the writer is gone.
 
         In a forked child this ends only the child's part: the parent's lock and mapping stay.
         """
-        self.words.release()
+        self._words.release()
         self._view.release()
         self._map.close()
         os.close(self._fd)
-
-    def _put(self, at: int, payload: bytes) -> None:
-        start = at + FRAME.size
-        self._view[start : start + len(payload)] = payload
-        FRAME.pack_into(self._map, at, len(payload), crc32(payload), self._frames)
-        self._frames += 1
 
     def _skip(self, offset: int, rest: int) -> None:
         if rest >= FRAME.size:
@@ -95,10 +128,10 @@ class RingWriter:
             identity = self._encode(msgspec.structs.replace(instance, repository="", python=""))
         self._view[IDENTITY_OFFSET : IDENTITY_OFFSET + 4] = len(identity).to_bytes(4, "little")
         self._view[IDENTITY_OFFSET + 4 : IDENTITY_OFFSET + 4 + len(identity)] = identity
-        self.words[Word.VERSION] = VERSION
-        self.words[Word.CAPACITY] = self._capacity
-        self.words[Word.PID] = instance.pid
-        self.words[Word.MAGIC] = MAGIC
+        self._words[Word.VERSION] = VERSION
+        self._words[Word.CAPACITY] = self._capacity
+        self._words[Word.PID] = instance.pid
+        self._words[Word.MAGIC] = MAGIC
 
 
 def _create(path: Path, size: int) -> int:

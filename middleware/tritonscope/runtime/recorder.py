@@ -9,29 +9,27 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import structs
+
 from tritonscope.probes.clocks import StageClock
 from tritonscope.records import BatchRecord, InstanceRecord, RequestRecord
-from tritonscope.ring.layout import SUFFIX, State, Word
+from tritonscope.ring.layout import SUFFIX, State
 from tritonscope.ring.writer import RingWriter
 from tritonscope.runtime.guard import report
 from tritonscope.runtime.requests import read_request
 from tritonscope.settings import Settings
 
-_STATE, _SINCE, _SIZE = int(Word.STATE), int(Word.SINCE_NS), int(Word.BATCH_SIZE)
-_BATCHES, _REQUESTS, _FAILURES = int(Word.BATCHES), int(Word.REQUESTS), int(Word.FAILURES)
-_BUSY, _CPU = int(Word.BUSY_NS), int(Word.CPU_NS)
 _IDLE, _EXECUTING = int(State.IDLE), int(State.EXECUTING)
 
 
 class OpenBatch:
     """A batch that `execute` is working on."""
 
-    __slots__ = ("clock", "requests", "sequence", "thread")
+    __slots__ = ("clock", "requests", "sequence")
 
-    def __init__(self, sequence: int, requests: list[tuple[str, str, str]]) -> None:
+    def __init__(self, sequence: int, requests: list[RequestRecord]) -> None:
         self.sequence = sequence
         self.requests = requests
-        self.thread = threading.get_ident()
         self.clock = StageClock()
 
 
@@ -40,7 +38,7 @@ class Recorder:
 
     def __init__(self, writer: RingWriter) -> None:
         self._writer = writer
-        self._words = writer.words
+        self._scores = writer.scores
         self._sequence = 0
         # An asyncio thread may finish one batch while Triton's thread begins the next.
         self._lock = threading.Lock()
@@ -51,10 +49,11 @@ class Recorder:
         try:
             batch = OpenBatch(self._sequence, [read_request(request) for request in requests])
             self._sequence += 1
-            words = self._words
-            words[_STATE] = _EXECUTING
-            words[_SIZE] += len(requests)
-            words[_SINCE] = batch.clock.start()
+            scores = self._scores
+            scores.state = _EXECUTING
+            scores.batch_size += len(requests)
+            self._writer.show_status()
+            scores.since_ns = batch.clock.start()
         except Exception as error:  # noqa: BLE001 - nothing of ours may reach the model
             report("begin", error)
             return None
@@ -72,8 +71,9 @@ class Recorder:
     def note(self, state: State) -> None:
         """Show `state` on the scoreboard."""
         try:
-            self._words[_STATE] = state
-            self._words[_SINCE] = time.monotonic_ns()
+            self._scores.state = state
+            self._scores.since_ns = time.monotonic_ns()
+            self._writer.show()
         except Exception as error:  # noqa: BLE001 - nothing of ours may reach the model
             report("note", error)
 
@@ -85,31 +85,26 @@ class Recorder:
             report("abandon", error)
 
     def _finish(self, batch: OpenBatch, responses: Any, error: BaseException | None) -> None:
-        elapsed = batch.clock.stop(same_thread=batch.thread == threading.get_ident())
-        errors = _response_errors(responses, len(batch.requests))
-        record = BatchRecord(
-            batch.sequence,
-            elapsed.start_ns,
-            elapsed.wall_ns,
-            elapsed.cpu_ns,
-            tuple([RequestRecord(*head, failure) for head, failure in zip(batch.requests, errors, strict=True)]),
-            "" if error is None else f"{type(error).__name__}: {error}",
-        )
+        elapsed = batch.clock.stop()
+        requests = _with_errors(batch.requests, responses)
+        failed = "" if error is None else f"{type(error).__name__}: {error}"
+        record = BatchRecord(batch.sequence, *elapsed, tuple(requests), failed)
         with self._lock:
-            self._score(record)
             self._writer.write(record)
+            self._score(record)
 
     def _score(self, record: BatchRecord) -> None:
-        words, size = self._words, len(record.requests)
-        words[_SIZE] -= size
-        if not words[_SIZE]:
-            words[_STATE] = _IDLE
-        words[_SINCE] = record.start_ns + record.wall_ns
-        words[_BATCHES] += 1
-        words[_REQUESTS] += size
-        words[_FAILURES] += size if record.error else sum(1 for request in record.requests if request.error)
-        words[_BUSY] += record.wall_ns
-        words[_CPU] += max(record.cpu_ns, 0)
+        scores, size = self._scores, len(record.requests)
+        scores.batch_size -= size
+        if not scores.batch_size:
+            scores.state = _IDLE
+        scores.since_ns = record.start_ns + record.wall_ns
+        scores.batches += 1
+        scores.requests += size
+        scores.failures += size if record.error else sum([request.error != "" for request in record.requests])
+        scores.busy_ns += record.wall_ns
+        scores.cpu_ns += max(record.cpu_ns, 0)
+        self._writer.show()
 
 
 def open_recorder(instance: InstanceRecord, settings: Settings) -> Recorder:
@@ -123,14 +118,14 @@ def open_recorder(instance: InstanceRecord, settings: Settings) -> Recorder:
     return Recorder(RingWriter(path, instance, settings.ring_bytes))
 
 
-def _response_errors(responses: Any, size: int) -> list[str]:
-    """Return each request's error text, empty where there is none.
+def _with_errors(requests: list[RequestRecord], responses: Any) -> list[RequestRecord]:
+    """Return `requests`, each with the error text of its response.
 
     Triton counts an `InferenceResponse(error=...)` as a success; its sender does not.
     """
-    if not isinstance(responses, list) or len(responses) != size:
-        return [""] * size
-    return [
-        response.error().message() if response is not None and response.has_error() else ""
-        for response in responses
-    ]
+    if not isinstance(responses, list) or len(responses) != len(requests):
+        return requests
+    failed = [index for index, response in enumerate(responses) if response is not None and response.has_error()]
+    for index in failed:
+        requests[index] = structs.replace(requests[index], error=responses[index].error().message())
+    return requests

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from tritonscope.records import RequestRecord
+
 _KEPT = ("traceparent", "tracestate")
 _MARK = '"traceparent"'
 
 
-def read_request(request: Any) -> tuple[str, str, str]:
-    """Return `(request id, Triton's trace context, forwarded trace headers)` of an InferenceRequest.
+def read_request(request: Any) -> RequestRecord:
+    """Return the record of an InferenceRequest that `execute` is about to get.
 
     The headers matter only where Triton itself does not trace. The context must be read now: Triton frees the
     trace when the request is released.
     """
     context = request.trace().get_context() or ""
-    return request.request_id(), context, "" if context else _trace_headers(request.parameters())
+    return RequestRecord(request.request_id(), context, "" if context else _trace_headers(request.parameters()))
 
 
 def _trace_headers(parameters: str) -> str:

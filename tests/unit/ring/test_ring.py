@@ -64,6 +64,7 @@ def test_a_full_ring_drops_the_newest_and_counts_it(writer, reader):
     kept = written.count(True)
     assert 0 < kept < 100
     assert [record.sequence for record in reader.read()] == list(range(kept))
+    writer.show()
     assert reader.scoreboard().drops == 100 - kept
 
 
@@ -89,6 +90,7 @@ def test_any_mix_of_sizes_and_reads_arrives_in_order(tmp_path_factory, steps):
             received += [record.sequence for record in reader.read()]
     received += [record.sequence for record in reader.read()]
     assert received == accepted
+    writer.show()
     assert reader.scoreboard().drops == len(steps) - len(accepted)
     reader.close()
     writer.close()
@@ -164,17 +166,21 @@ def test_a_foreign_file_is_no_ring(path, content):
 
 
 def test_a_ring_of_another_layout_is_refused(path, writer):
-    writer.words[Word.VERSION] = 99
+    writer._words[Word.VERSION] = 99
     with pytest.raises(RingFormatError, match="layout 99"):
         RingReader(path)
 
 
 def test_the_scoreboard_shows_what_the_stub_does(writer, reader):
-    writer.words[Word.STATE] = State.EXECUTING
-    writer.words[Word.BATCH_SIZE] = 8
+    writer.scores.state = State.EXECUTING
+    writer.scores.batch_size = 8
+    writer.show_status()
     board = reader.scoreboard()
     assert (board.pid, board.state, board.batch_size) == (42, State.EXECUTING, 8)
-    writer.words[Word.STATE] = 77
+    writer.scores.state = 77
+    writer.scores.busy_ns = 5
+    writer.show()
+    assert reader.scoreboard().busy_ns == 5
     assert reader.scoreboard().state is State.UNKNOWN
 
 
