@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 TRITONSCOPE = "TRITONSCOPE"
-"""`1` switches the import hook on in every stub process of the server. Anything else: asleep."""
+"""`1` wakes the import hook in every stub process; `0` switches overlays and `@instrument` off as well."""
 
 TRITONSCOPE_DIR = "TRITONSCOPE_DIR"
 """Folder for the rings, one file a stub. Default: `/dev/shm/tritonscope`."""

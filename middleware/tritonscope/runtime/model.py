@@ -7,6 +7,7 @@ changes what it does.
 from __future__ import annotations
 
 import functools
+import os
 import weakref
 from collections.abc import Callable, Coroutine
 from types import CoroutineType
@@ -16,7 +17,7 @@ from tritonscope.ring.layout import State
 from tritonscope.runtime.guard import log, report
 from tritonscope.runtime.identity import identify
 from tritonscope.runtime.recorder import OpenBatch, Recorder, open_recorder
-from tritonscope.settings import read_settings
+from tritonscope.settings import TRITONSCOPE, read_settings
 
 Model = TypeVar("Model")
 Method = Callable[..., Any]
@@ -30,8 +31,11 @@ _recorders: dict[int, Recorder | None] = {}
 def instrument(model: Model) -> Model:
     """Observe every call of `execute` of `model`, a class (or a factory of objects) that Triton will use.
 
-    Use it as a decorator of `TritonPythonModel`. Returns the same class. A second call warns and does nothing.
+    Use it as a decorator of `TritonPythonModel`. Returns the same class. A second call warns and does nothing;
+    TRITONSCOPE=0 in the environment switches it off.
     """
+    if os.environ.get(TRITONSCOPE) == "0":
+        return model
     if not isinstance(model, type):
         return _observed_factory(model) if callable(model) else model
     if model in _originals:

@@ -125,7 +125,12 @@ def _with_errors(requests: list[RequestRecord], responses: Any) -> list[RequestR
     """
     if not isinstance(responses, list) or len(responses) != len(requests):
         return requests
-    failed = [index for index, response in enumerate(responses) if response is not None and response.has_error()]
+    try:
+        failed = [
+            index for index, response in enumerate(responses) if response is not None and response.has_error()
+        ]
+    except AttributeError:
+        return requests  # no responses at all: Triton will refuse them itself
     for index in failed:
         requests[index] = structs.replace(requests[index], error=responses[index].error().message())
     return requests
