@@ -1,16 +1,19 @@
-"""Puts tritonscope.pth at the root of site-packages, in wheels and in editable installs alike."""
+"""What a wheel holds beside the package: tritonscope.pth at the root of site-packages, and the example models."""
 
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PTH = "middleware/tritonscope/runtime/tritonscope.pth"
+PTH = {"middleware/tritonscope/runtime/tritonscope.pth": "tritonscope.pth"}
+EXAMPLES = {"model_repository": "tritonscope/model_repository"}
 
 
-class PthHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Hatch has no key for a file beside the package that editable installs keep too."""
+class WheelHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Hatch has no key for a file that belongs beside the package in editable installs too."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the file to whichever of the two kinds of wheel is built."""
-        key = "force_include_editable" if version == "editable" else "force_include"
-        build_data.setdefault(key, {})[PTH] = "tritonscope.pth"
+        """Add the files to whichever of the two kinds of wheel is built."""
+        if version == "editable":
+            build_data.setdefault("force_include_editable", {}).update(PTH)
+        else:
+            build_data.setdefault("force_include", {}).update(PTH | EXAMPLES)
