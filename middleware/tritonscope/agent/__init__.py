@@ -1,0 +1,1 @@
+"""The agent: reads the stubs' rings and sends OpenTelemetry spans. One process a host."""

@@ -1,0 +1,47 @@
+"""Which slot of a batch's ids each span and trace takes; both ends derive the same ids from the records."""
+
+from __future__ import annotations
+
+from tritonscope.records import derive_id
+
+# Slot 0 is the batch's span and 1 + i that of request i. Stages and root traces have ranges of their own.
+_FIRST_REQUEST = 1
+_STAGES = 1 << 19
+_TRACES_HIGH = 1 << 18
+_TRACES_LOW = _TRACES_HIGH + (1 << 17)
+# The trace of a batch with several requests: as if of the last request that fits. No batch is that large.
+_OWN_TRACE = (1 << 17) - 1
+
+COMPUTE = 0
+"""The stage that is the user's `execute` itself."""
+
+
+def batch_span_id(seed: int, sequence: int) -> bytes:
+    """Return the 8-byte id of the span of batch `sequence`."""
+    return _span_id(seed, sequence, 0)
+
+
+def request_span_id(seed: int, sequence: int, index: int) -> bytes:
+    """Return the 8-byte id of the span of request `index` of batch `sequence`."""
+    return _span_id(seed, sequence, _FIRST_REQUEST + index)
+
+
+def stage_span_id(seed: int, sequence: int, stage: int) -> bytes:
+    """Return the 8-byte id of the span of stage `stage` of batch `sequence`."""
+    return _span_id(seed, sequence, _STAGES + stage)
+
+
+def request_trace_id(seed: int, sequence: int, index: int) -> bytes:
+    """Return the 16-byte id of the trace that request `index` begins when it has no parent."""
+    high = derive_id(seed, sequence, _TRACES_HIGH + index)
+    low = derive_id(seed, sequence, _TRACES_LOW + index)
+    return (high << 64 | low).to_bytes(16, "big")
+
+
+def batch_trace_id(seed: int, sequence: int) -> bytes:
+    """Return the 16-byte id of the trace of a batch that holds several requests."""
+    return request_trace_id(seed, sequence, _OWN_TRACE)
+
+
+def _span_id(seed: int, sequence: int, slot: int) -> bytes:
+    return derive_id(seed, sequence, slot).to_bytes(8, "big")

@@ -1,0 +1,75 @@
+"""One ring that is being read: what came out of it, and whether its stub has ended."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from tritonscope.agent.counters import AgentCounters
+from tritonscope.agent.tracer import InstanceTracer
+from tritonscope.records import BatchRecord, InstanceRecord
+from tritonscope.ring.layout import RingFormatError, Scoreboard, State
+from tritonscope.ring.reader import RingReader
+from tritonscope.settings import log
+
+READ_LIMIT = 1024
+
+
+class Source:
+    """A ring and the tracer of its instance (None: no spans are made)."""
+
+    def __init__(self, reader: RingReader, tracer: InstanceTracer | None) -> None:
+        self._reader = reader
+        self._batches = self._requests = self._drops = self._damages = 0
+        self.tracer = tracer
+
+    @property
+    def instance(self) -> InstanceRecord:
+        """Whose ring it is."""
+        return self._reader.instance
+
+    def read(self) -> list[BatchRecord]:
+        """Return up to `READ_LIMIT` new records."""
+        records = self._reader.read(READ_LIMIT)
+        self._batches += len(records)
+        self._requests += sum(len(record.requests) for record in records)
+        return records
+
+    def has_ended(self) -> bool:
+        """Whether the stub is gone and all that it wrote has been read. A stub that died at work is told of."""
+        if self._reader.writer_alive():
+            return False
+        score = self._look()
+        if score.read_bytes < score.written_bytes:
+            return False
+        if score.state is State.EXECUTING:
+            name = self.instance.instance
+            log.warning("%s (process %d) ended in the middle of a batch of %d", name, score.pid, score.batch_size)
+        return True
+
+    def counters(self) -> AgentCounters:
+        """Return this ring's part of the agent's counters."""
+        # A damaged file must not take along what was counted before.
+        with suppress(RingFormatError, OSError):
+            self._look()
+        return AgentCounters(
+            spans_unsampled=self.tracer.unsampled if self.tracer else 0,
+            batches=self._batches,
+            requests=self._requests,
+            records_dropped=self._drops,
+            damages=self._damages,
+            rings=1,
+        )
+
+    def close(self) -> None:
+        """Let go of the file; what was read counts as read."""
+        self._reader.close()
+
+    def remove(self) -> None:
+        """Let go of the file and delete it."""
+        self._reader.close()
+        self._reader.path.unlink(missing_ok=True)
+
+    def _look(self) -> Scoreboard:
+        score = self._reader.scoreboard()
+        self._drops, self._damages = score.drops, score.corrupt
+        return score

@@ -1,0 +1,1 @@
+"""A real tritonserver on this machine without Docker, the demo's parts, and a load generator."""
