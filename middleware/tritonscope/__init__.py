@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tritonscope.runtime.model import instrument
+    from tritonscope.runtime.stages import stage
 
-__all__ = ["__version__", "instrument"]
+__all__ = ["__version__", "instrument", "stage"]
 
 __version__ = "0.1.0"
 
-_HOMES = {"instrument": "tritonscope.runtime.model"}
+_HOMES = {"instrument": "tritonscope.runtime.model", "stage": "tritonscope.runtime.stages"}
 
 
 def __getattr__(name: str) -> Any:

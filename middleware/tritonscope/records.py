@@ -32,19 +32,69 @@ class RequestRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     `trace_context` is Triton's own (JSON with a `traceparent`), `parameters` the request's parameters (JSON),
     kept only when they carry a `traceparent`. Both are kept raw: parsing is the reader's work, not the model's.
+    `correlation_id` is that of its sequence, `fate` what else became of it: `cancelled` or `rescheduled`.
     """
 
     request_id: str = ""
     trace_context: str = ""
     parameters: str = ""
     error: str = ""
+    correlation_id: str = ""
+    fate: str = ""
+
+
+class StageRecord(msgspec.Struct, frozen=True, array_like=True, tag="stage", gc=False):
+    """A named part of a batch, as the user's `tritonscope.stage(...)` marks it.
+
+    `number` is its own within the batch, from 1; `parent` that of the stage around it, 0 if that is `execute`.
+    """
+
+    number: int
+    parent: int
+    name: str
+    start_ns: int
+    wall_ns: int
+    cpu_ns: int = -1
+    error: str = ""
+
+
+class CallRecord(msgspec.Struct, frozen=True, array_like=True, tag="call", gc=False):
+    """A call of another model out of a batch (BLS); numbered together with the batch's stages.
+
+    `responses` counts what came back; more or fewer than one from a decoupled model.
+    """
+
+    number: int
+    parent: int
+    model: str
+    version: str
+    start_ns: int
+    wall_ns: int
+    responses: int = 1
+    error: str = ""
+
+
+class ResponseRecord(msgspec.Struct, frozen=True, array_like=True, tag="response", gc=False):
+    """A response that was sent through a sender, to the batch's request number `request`, from 0.
+
+    `final` says that the sender was closed with it; `empty` that it was closed with nothing else.
+    """
+
+    request: int
+    sent_ns: int
+    final: bool = False
+    empty: bool = False
+    error: str = ""
+
+
+Detail = StageRecord | CallRecord | ResponseRecord
 
 
 class BatchRecord(msgspec.Struct, frozen=True, array_like=True, tag="batch", gc=False):
     """One call of `execute`: when, for how long, for whom, and how it ended.
 
     `cpu_ns` is the CPU time of the thread that ran `execute`, -1 where it is unknown. `error` names the
-    exception that `execute` raised, empty when it returned.
+    exception that `execute` raised, empty when it returned. `details` are what ended within the batch.
     """
 
     sequence: int
@@ -53,9 +103,29 @@ class BatchRecord(msgspec.Struct, frozen=True, array_like=True, tag="batch", gc=
     cpu_ns: int
     requests: tuple[RequestRecord, ...]
     error: str = ""
+    details: tuple[Detail, ...] = ()
 
 
-Record = InstanceRecord | BatchRecord
+class LateRecord(msgspec.Struct, frozen=True, array_like=True, tag="late", gc=False):
+    """What ended after its batch had been recorded: responses of a decoupled model, work of its threads."""
+
+    sequence: int
+    detail: Detail
+
+
+class LifecycleRecord(msgspec.Struct, frozen=True, array_like=True, tag="lifecycle", gc=False):
+    """A call of one of the model's other hooks: `initialize` or `finalize`."""
+
+    hook: str
+    start_ns: int
+    wall_ns: int
+    error: str = ""
+
+
+Event = BatchRecord | LateRecord | LifecycleRecord
+"""What a ring carries, in the order in which it ended."""
+
+Record = InstanceRecord | Event
 
 
 def derive_id(seed: int, sequence: int, slot: int) -> int:

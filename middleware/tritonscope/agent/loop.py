@@ -127,15 +127,15 @@ class Agent:
         source = self._sources[path]
         try:
             records = source.read()
-            if not records and source.has_ended():
-                self._retire(path).remove()
-                self._past = self._past.plus(AgentCounters(rings_removed=1))
+            ended = not records and source.has_ended()
         except _DAMAGE as error:
             self._retire(path).close()
             self._folder.skip(path, str(error))
             return 0
         if records:
             self._pass_on(source, records, offset_ns)
+        elif ended:
+            self._remove(path)
         return len(records)
 
     def _pass_on(self, source: Source, records: list[BatchRecord], offset_ns: int) -> None:
@@ -144,6 +144,15 @@ class Agent:
         if self._tracing and source.tracer:
             for payload in source.tracer.trace(records, offset_ns):
                 self._tracing.delivery.offer(payload)
+
+    def _remove(self, path: Path) -> None:
+        self._retire(path).close()
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            self._folder.skip(path, f"its stub has ended, and it cannot be removed: {error.strerror}")
+        else:
+            self._past = self._past.plus(AgentCounters(rings_removed=1))
 
     def _retire(self, path: Path) -> Source:
         source = self._sources.pop(path)

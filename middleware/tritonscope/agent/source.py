@@ -64,11 +64,6 @@ class Source:
         """Let go of the file; what was read counts as read."""
         self._reader.close()
 
-    def remove(self) -> None:
-        """Let go of the file and delete it."""
-        self._reader.close()
-        self._reader.path.unlink(missing_ok=True)
-
     def _look(self) -> Scoreboard:
         score = self._reader.scoreboard()
         self._drops, self._damages = score.drops, score.corrupt

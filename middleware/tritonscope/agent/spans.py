@@ -24,6 +24,7 @@ class SpanLink(NamedTuple):
 class SpanData(msgspec.Struct, frozen=True, gc=False):
     """One span, all of its kind INTERNAL and sampled. `parent_id` is empty for a root.
 
+    `attributes` is one and the same object for the spans of a batch, `own_attributes` is what a span has besides.
     `error` is empty where all went well. `remote_parent` says that another process made the parent.
     """
 
@@ -34,6 +35,7 @@ class SpanData(msgspec.Struct, frozen=True, gc=False):
     start_unix_ns: int
     end_unix_ns: int
     attributes: tuple[Pair, ...]
+    own_attributes: tuple[Pair, ...] = ()
     links: tuple[SpanLink, ...] = ()
     error: str = ""
     trace_state: str = ""
@@ -159,9 +161,6 @@ def _compute_span(batch: _Batch, own: SpanData) -> SpanData:
 
 def _request_span(batch: _Batch, request: RequestRecord, identity: _Identity, own: SpanData) -> SpanData:
     parent = identity.parent
-    attributes = batch.attributes
-    if request.request_id:
-        attributes += ((names.REQUEST_ID, request.request_id),)
     return SpanData(
         trace_id=identity.trace_id,
         span_id=identity.span_id,
@@ -169,7 +168,8 @@ def _request_span(batch: _Batch, request: RequestRecord, identity: _Identity, ow
         name=batch.origin.model,
         start_unix_ns=batch.start_unix_ns,
         end_unix_ns=batch.end_unix_ns,
-        attributes=attributes,
+        attributes=batch.attributes,
+        own_attributes=((names.REQUEST_ID, request.request_id),) if request.request_id else (),
         links=() if own.parent_id else (SpanLink(own.trace_id, own.span_id),),
         error=request.error or batch.record.error,
         trace_state=parent.trace_state if parent else "",

@@ -36,6 +36,7 @@ from tritonscope.settings import log, read_settings
 
 _ENDING = {signal.SIGTERM, signal.SIGINT}
 _LOWEST_PRIORITY = 19
+_UNUSED_PAUSE_S = 1.0
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
@@ -72,10 +73,9 @@ def run(args: argparse.Namespace) -> int:
     try:
         os.nice(args.nice)
         with _ending_signals() as wait:
-            counters = _work(args, directory, wait)
+            _tell(_work(args, directory, wait), args.summary_file)
     finally:
         lock.release()
-    _tell(counters, args.summary_file)
     return 0
 
 
@@ -86,7 +86,10 @@ def _work(args: argparse.Namespace, directory: Path, wait: Callable[[float], boo
     tracing = Tracing(host_resource(), read_sampler(), start_delivery(otlp)) if otlp.enabled else None
     agent = Agent(directory, tracing, recording)
     try:
-        if not args.once:
+        if args.once:
+            # The first pause comes when no ring holds more.
+            agent.run(lambda pause_s: pause_s > 0 or wait(0.0), _UNUSED_PAUSE_S)
+        else:
             agent.run(wait, args.poll_ms / 1000, args.exit_when_idle_s)
     finally:
         counters = agent.finish()
@@ -104,6 +107,9 @@ def _ending_signals() -> Iterator[Callable[[float], bool]]:
     try:
         yield lambda seconds: signal.sigtimedwait(_ENDING, seconds) is not None
     finally:
+        # A second Ctrl-C that came meanwhile must not turn a good end into a bad one.
+        while signal.sigtimedwait(_ENDING, 0) is not None:
+            pass
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
@@ -135,7 +141,10 @@ def _log_to_stderr(level: str) -> None:
 
 
 def _positive(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return value

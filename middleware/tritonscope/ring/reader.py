@@ -14,7 +14,7 @@ from zlib import crc32
 
 import msgspec
 
-from tritonscope.records import BatchRecord, InstanceRecord
+from tritonscope.records import Event, InstanceRecord
 from tritonscope.ring.layout import (
     FRAME,
     HEAD_BYTES,
@@ -60,13 +60,13 @@ class RingReader:
         self._number: int | None = None
         self._failed_reads = 0
         self._corrupt = 0
-        self._decode = msgspec.msgpack.Decoder(BatchRecord).decode
+        self._decode = msgspec.msgpack.Decoder(Event).decode
 
-    def read(self, limit: int = 1024) -> list[BatchRecord]:
+    def read(self, limit: int = 1024) -> list[Event]:
         """Return up to `limit` records that follow those of the last call, oldest first; empty if none."""
         self._commit()
         written = self._words()[Word.WRITTEN]
-        records: list[BatchRecord] = []
+        records: list[Event] = []
         for payload in self._frames(written):
             records.append(self._decode(payload))
             if len(records) == limit:

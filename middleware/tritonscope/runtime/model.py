@@ -10,13 +10,18 @@ import functools
 import os
 import weakref
 from collections.abc import Callable, Coroutine
+from importlib import import_module
 from types import CoroutineType
 from typing import Any, TypeVar
 
+from tritonscope.probes.clocks import StageClock
 from tritonscope.ring.layout import State
-from tritonscope.runtime.guard import log, report
+from tritonscope.runtime.backend import patch_backend
+from tritonscope.runtime.batch import OpenBatch, Position, current
+from tritonscope.runtime.guard import guarded, log, report
 from tritonscope.runtime.identity import identify
-from tritonscope.runtime.recorder import OpenBatch, Recorder, open_recorder
+from tritonscope.runtime.recorder import Recorder, open_recorder
+from tritonscope.runtime.traits import read_traits
 from tritonscope.settings import TRITONSCOPE, read_settings
 
 Model = TypeVar("Model")
@@ -60,6 +65,7 @@ def is_instrumented(model: type) -> bool:
 
 
 def _patch(model: type) -> None:
+    _observe_backend()
     makers = {"initialize": _observed_initialize, "execute": _observed_execute, "finalize": _observed_finalize}
     originals: dict[str, Any] = {}
     for name, make in makers.items():
@@ -68,6 +74,15 @@ def _patch(model: type) -> None:
             originals[name] = vars(model).get(name)
             setattr(model, name, make(current))
     _originals[model] = originals
+
+
+@guarded
+def _observe_backend() -> None:
+    """Observe Triton's classes too, in a process that has them."""
+    try:
+        patch_backend(import_module("c_python_backend_utils"))
+    except ModuleNotFoundError:
+        log.debug("not in a stub: no classes of Triton's to observe")
 
 
 def _observed_factory(factory: Any) -> Any:
@@ -85,10 +100,8 @@ def _observed_initialize(original: Any) -> Method:
     @_like(original)
     def initialize(self: Any, *args: Any, **kwargs: Any) -> Any:
         recorder = _open(self, args[0] if args else None)
-        result = _bind(original, self)(*args, **kwargs)
+        result = _lived(recorder, "initialize", State.IDLE, _bind(original, self), args, kwargs)
         _observe_own_execute(self)
-        if recorder is not None:
-            recorder.note(State.IDLE)
         return result
 
     return initialize
@@ -108,14 +121,27 @@ def _observed_execute(original: Any) -> Method:
 def _observed_finalize(original: Any) -> Method:
     @_like(original)
     def finalize(self: Any, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return _bind(original, self)(*args, **kwargs)
-        finally:
-            recorder = _recorders.pop(id(self), None)
-            if recorder is not None:
-                recorder.note(State.FINALIZED)
+        recorder = _recorders.get(id(self))
+        return _lived(recorder, "finalize", State.FINALIZED, _bind(original, self), args, kwargs)
 
     return finalize
+
+
+def _lived(
+    recorder: Recorder | None, hook: str, state: State, call: Method, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Call the user's `initialize` or `finalize` and note how long it took and how it ended."""
+    clock = StageClock()
+    clock.start()
+    failure: BaseException | None = None
+    try:
+        return call(*args, **kwargs)
+    except BaseException as error:
+        failure = error
+        raise
+    finally:
+        if recorder is not None:
+            recorder.lifecycle(hook, clock.stop(), failure, state)
 
 
 def _observe_own_execute(model: Any) -> None:
@@ -135,11 +161,14 @@ def _observe_own_execute(model: Any) -> None:
 def _recorded(recorder: Recorder, execute: Method, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the user's `execute`; its result and its exceptions pass through as they are."""
     batch = recorder.begin(args[0] if args else ())
+    token = current.set(None if batch is None else Position(batch))
     try:
         result = execute(*args, **kwargs)
     except BaseException as error:
         recorder.finish(batch, None, error)
         raise
+    finally:
+        current.reset(token)
     # Triton decides by the value that came back, and only a real coroutine will do.
     if isinstance(result, CoroutineType):
         return _followed(recorder, batch, result)
@@ -148,6 +177,8 @@ def _recorded(recorder: Recorder, execute: Method, args: tuple[Any, ...], kwargs
 
 
 async def _followed(recorder: Recorder, batch: OpenBatch | None, coroutine: Coroutine[Any, Any, Any]) -> Any:
+    # A task has a context of its own: nothing to reset.
+    current.set(None if batch is None else Position(batch))
     try:
         result = await coroutine
     except BaseException as error:
@@ -161,7 +192,7 @@ def _open(model: Any, args: Any) -> Recorder | None:
     """Open the recorder of a model object that was just seen for the first time; None when that fails."""
     recorder: Recorder | None = None
     try:
-        recorder = open_recorder(identify(args), read_settings())
+        recorder = open_recorder(identify(args), read_traits(args), read_settings())
     except Exception as error:  # noqa: BLE001 - nothing of ours may reach the model
         report("ring", error)
     _recorders[id(model)] = recorder

@@ -11,32 +11,33 @@ from typing import Any
 
 from msgspec import structs
 
-from tritonscope.probes.clocks import StageClock
-from tritonscope.records import BatchRecord, InstanceRecord, RequestRecord
+from tritonscope.probes.clocks import Elapsed
+from tritonscope.records import (
+    BatchRecord,
+    Detail,
+    InstanceRecord,
+    LateRecord,
+    LifecycleRecord,
+    RequestRecord,
+    ResponseRecord,
+)
 from tritonscope.ring.layout import SUFFIX, State
 from tritonscope.ring.writer import RingWriter
-from tritonscope.runtime.guard import report
-from tritonscope.runtime.requests import read_request
+from tritonscope.runtime.batch import OpenBatch, closed, opened
+from tritonscope.runtime.guard import guarded, report
+from tritonscope.runtime.requests import read_request, read_sequence_request
+from tritonscope.runtime.senders import remember_requests
+from tritonscope.runtime.traits import Traits
 from tritonscope.settings import Settings
 
 _IDLE, _EXECUTING = int(State.IDLE), int(State.EXECUTING)
 
 
-class OpenBatch:
-    """A batch that `execute` is working on."""
-
-    __slots__ = ("clock", "requests", "sequence")
-
-    def __init__(self, sequence: int, requests: list[RequestRecord]) -> None:
-        self.sequence = sequence
-        self.requests = requests
-        self.clock = StageClock()
-
-
 class Recorder:
     """One instance's recorder. Its methods never raise: what goes wrong in them is reported and counted."""
 
-    def __init__(self, writer: RingWriter) -> None:
+    def __init__(self, writer: RingWriter, traits: Traits) -> None:
+        self.traits = traits
         self._writer = writer
         self._scores = writer.scores
         self._sequence = 0
@@ -47,13 +48,16 @@ class Recorder:
     def begin(self, requests: Sequence[Any]) -> OpenBatch | None:
         """Note that a batch starts; returns None when it cannot be recorded."""
         try:
-            batch = OpenBatch(self._sequence, [read_request(request) for request in requests])
+            read = read_sequence_request if self.traits.sequences else read_request
+            batch = OpenBatch(self, self._sequence, requests, [read(request) for request in requests])
             self._sequence += 1
+            opened(batch)
             scores = self._scores
             scores.state = _EXECUTING
             scores.batch_size += len(requests)
+            scores.since_ns = time.monotonic_ns()
             self._writer.show_status()
-            scores.since_ns = batch.clock.start()
+            batch.clock.start()
         except Exception as error:  # noqa: BLE001 - nothing of ours may reach the model
             report("begin", error)
             return None
@@ -68,28 +72,39 @@ class Recorder:
         except Exception as mistake:  # noqa: BLE001 - nothing of ours may reach the model
             report("finish", mistake)
 
-    def note(self, state: State) -> None:
-        """Show `state` on the scoreboard."""
-        try:
+    def add(self, batch: OpenBatch, detail: Detail) -> None:
+        """Note something that ended in `batch`, or after it."""
+        with self._lock:
+            if batch.is_open:
+                batch.details.append(detail)
+                return
+            if isinstance(detail, ResponseRecord) and detail.error:
+                self._scores.failures += 1
+            self._writer.write(LateRecord(batch.sequence, detail))
+            self._writer.show()
+
+    @guarded
+    def lifecycle(self, hook: str, elapsed: Elapsed, error: BaseException | None, state: State) -> None:
+        """Note that the hook `hook` of the model has run, and that the instance is now in `state`."""
+        with self._lock:
+            self._writer.write(LifecycleRecord(hook, elapsed.start_ns, elapsed.wall_ns, _text(error)))
             self._scores.state = state
             self._scores.since_ns = time.monotonic_ns()
             self._writer.show()
-        except Exception as error:  # noqa: BLE001 - nothing of ours may reach the model
-            report("note", error)
 
+    @guarded
     def abandon(self) -> None:
         """In a forked child: leave the ring to the parent."""
-        try:
-            self._writer.close()
-        except Exception as error:  # noqa: BLE001 - nothing of ours may reach the model
-            report("abandon", error)
+        self._writer.close()
 
     def _finish(self, batch: OpenBatch, responses: Any, error: BaseException | None) -> None:
         elapsed = batch.clock.stop()
-        requests = _with_errors(batch.requests, responses)
-        failed = "" if error is None else f"{type(error).__name__}: {error}"
-        record = BatchRecord(batch.sequence, *elapsed, tuple(requests), failed)
+        if self.traits.decoupled:
+            remember_requests(batch)
+        requests = _with_outcomes(batch, responses)
         with self._lock:
+            closed(batch)
+            record = BatchRecord(batch.sequence, *elapsed, tuple(requests), _text(error), tuple(batch.details))
             self._writer.write(record)
             self._score(record)
 
@@ -101,13 +116,13 @@ class Recorder:
         scores.since_ns = record.start_ns + record.wall_ns
         scores.batches += 1
         scores.requests += size
-        scores.failures += size if record.error else sum([request.error != "" for request in record.requests])
+        scores.failures += size if record.error else _failures(record)
         scores.busy_ns += record.wall_ns
         scores.cpu_ns += max(record.cpu_ns, 0)
         self._writer.show()
 
 
-def open_recorder(instance: InstanceRecord, settings: Settings) -> Recorder:
+def open_recorder(instance: InstanceRecord, traits: Traits, settings: Settings) -> Recorder:
     """Create the ring of `instance` and return its recorder.
 
     Raises:
@@ -115,22 +130,41 @@ def open_recorder(instance: InstanceRecord, settings: Settings) -> Recorder:
     """
     name = re.sub(r"[^\w.-]", "_", instance.instance)
     path = settings.directory / f"{name}-{instance.pid}-{os.urandom(3).hex()}{SUFFIX}"
-    return Recorder(RingWriter(path, instance, settings.ring_bytes))
+    return Recorder(RingWriter(path, instance, settings.ring_bytes), traits)
 
 
-def _with_errors(requests: list[RequestRecord], responses: Any) -> list[RequestRecord]:
-    """Return `requests`, each with the error text of its response.
+def _with_outcomes(batch: OpenBatch, responses: Any) -> list[RequestRecord]:
+    """Return the batch's requests, each with the error text of its response and with its fate.
 
     Triton counts an `InferenceResponse(error=...)` as a success; its sender does not.
     """
-    if not isinstance(responses, list) or len(responses) != len(requests):
-        return requests
+    requests = batch.requests
+    for index, text in _errors(responses, len(requests)):
+        requests[index] = structs.replace(requests[index], error=text)
+    for index, fate in batch.fates.items():
+        requests[index] = structs.replace(requests[index], fate=fate)
+    return requests
+
+
+def _errors(responses: Any, size: int) -> list[tuple[int, str]]:
+    if not isinstance(responses, list) or len(responses) != size:
+        return []
     try:
-        failed = [
-            index for index, response in enumerate(responses) if response is not None and response.has_error()
+        return [
+            (index, response.error().message())
+            for index, response in enumerate(responses)
+            if response is not None and response.has_error()
         ]
     except AttributeError:
-        return requests  # no responses at all: Triton will refuse them itself
-    for index in failed:
-        requests[index] = structs.replace(requests[index], error=responses[index].error().message())
-    return requests
+        return []  # no responses at all: Triton will refuse them itself
+
+
+def _failures(record: BatchRecord) -> int:
+    """How many of a batch's requests got an error, returned or sent."""
+    failed = {index for index, request in enumerate(record.requests) if request.error}
+    failed |= {detail.request for detail in record.details if isinstance(detail, ResponseRecord) and detail.error}
+    return len(failed)
+
+
+def _text(error: BaseException | None) -> str:
+    return "" if error is None else f"{type(error).__name__}: {error}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from msgspec import structs
+
 from tritonscope.records import RequestRecord
 
 _KEPT = ("traceparent", "tracestate")
@@ -19,6 +21,11 @@ def read_request(request: Any) -> RequestRecord:
     """
     context = request.trace().get_context() or ""
     return RequestRecord(request.request_id(), context, "" if context else _trace_headers(request.parameters()))
+
+
+def read_sequence_request(request: Any) -> RequestRecord:
+    """Return the same with the id of the sequence that the request belongs to, a number or a text."""
+    return structs.replace(read_request(request), correlation_id=str(request.correlation_id()))
 
 
 def _trace_headers(parameters: str) -> str:

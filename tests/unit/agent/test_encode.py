@@ -42,6 +42,20 @@ def test_a_root_is_encoded_field_by_field(encoder):
     assert span.flags == 0x101, "sampled, and known not to be under a remote parent"
 
 
+def test_each_span_gets_the_attributes_of_its_batch_and_its_own(encoder):
+    batches = [(("sequence", number),) for number in (1, 2)]
+    made = [
+        SpanData(b"t" * 16, b"s" * 8, b"", "b", 1, 2, shared, own)
+        for shared in batches
+        for own in [(), (("id", "x"),), ()]
+    ]
+    spans = spans_in(decoded(encoder.encode(made)))
+    assert [values(span.attributes) for span in spans] == [
+        {"sequence": 1}, {"sequence": 1, "id": "x"}, {"sequence": 1},
+        {"sequence": 2}, {"sequence": 2, "id": "x"}, {"sequence": 2},
+    ]  # fmt: skip
+
+
 def test_a_child_of_a_remote_parent_says_so(encoder):
     child = SpanData(b"t" * 16, b"s" * 8, b"p" * 8, "decode", 1, 2, (), trace_state="a=1", remote_parent=True)
     (span,) = spans_in(decoded(encoder.encode([child])))
@@ -50,7 +64,7 @@ def test_a_child_of_a_remote_parent_says_so(encoder):
 
 def test_all_links_are_kept(encoder):
     links = tuple(SpanLink(number.to_bytes(16, "big"), number.to_bytes(8, "big")) for number in range(1, 301))
-    (span,) = spans_in(decoded(encoder.encode([SpanData(b"t" * 16, b"s" * 8, b"", "b", 1, 2, (), links)])))
+    (span,) = spans_in(decoded(encoder.encode([SpanData(b"t" * 16, b"s" * 8, b"", "b", 1, 2, (), links=links)])))
     assert [(link.trace_id, link.span_id) for link in span.links] == list(links)
     assert span.dropped_links_count == 0
 

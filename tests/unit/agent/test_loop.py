@@ -115,6 +115,19 @@ def test_a_ring_is_removed_when_its_stub_is_gone_and_it_is_read(tmp_path, instan
     assert (counters.batches, counters.rings, counters.rings_removed) == (2, 1, 1)
 
 
+def test_a_ring_that_cannot_be_removed_is_told_of_once(tmp_path, instance, caplog):
+    writer = RingWriter(tmp_path / "stays.ring", instance)
+    write(writer, batch(0))
+    agent = Agent(tmp_path)
+    agent.poll()
+    writer.close()
+    writer.path.unlink()
+    writer.path.mkdir()
+    assert [agent.poll(), agent.poll()] == [0, 0]
+    assert len([record for record in caplog.records if "cannot be removed" in record.getMessage()]) == 1
+    assert agent.finish().rings_removed == 0
+
+
 def test_a_stub_that_died_at_work_is_told_of(tmp_path, instance, caplog):
     writer = RingWriter(tmp_path / "dead.ring", instance)
     writer.scores.state, writer.scores.batch_size = State.EXECUTING, 4

@@ -76,7 +76,7 @@ def test_an_unsampled_parent_sends_nothing(spans_by_kind):
 
 def test_a_batch_is_sampled_when_one_of_its_requests_is(spans_by_kind):
     requests, batch, compute = spans_by_kind(traced(UNSAMPLED), RequestRecord("kept"), traced(UNSAMPLED))
-    assert [dict(span.attributes)["triton.request_id"] for span in requests] == ["kept"]
+    assert [dict(span.own_attributes)["triton.request_id"] for span in requests] == ["kept"]
     assert list(batch.links) == [SpanLink(requests[0].trace_id, requests[0].span_id)]
     assert dict(batch.attributes)["tritonscope.batch.size"] == 3
     assert compute is not None
@@ -119,9 +119,10 @@ def test_spans_carry_exactly_the_attributes_of_the_table(spans_by_kind):
     (request,), batch, compute = spans_by_kind(RequestRecord("id"))
     types = {str: "string", int: "int"}
     for kind, span in (("request", request), ("batch", batch), ("compute", compute)):
-        sent = {name: types[type(value)] for name, value in span.attributes}
+        pairs = [*span.attributes, *span.own_attributes]
+        sent = {name: types[type(value)] for name, value in pairs}
         assert sent == {row.name: row.type for row in ATTRIBUTES if kind in row.on}
-        assert len(sent) == len(span.attributes)
+        assert len(sent) == len(pairs)
 
 
 def test_the_documentation_shows_the_table():

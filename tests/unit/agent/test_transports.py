@@ -128,7 +128,8 @@ def test_grpc_partial_success_is_read(over_grpc, grpc_receiver):
 @pytest.mark.parametrize(
     ("code", "fate"),
     [("CANCELLED", Fate.RETRY), ("DEADLINE_EXCEEDED", Fate.RETRY), ("ABORTED", Fate.RETRY),
-     ("DATA_LOSS", Fate.RETRY), ("OUT_OF_RANGE", Fate.RETRY), ("UNAVAILABLE", Fate.RETRY), ("RESOURCE_EXHAUSTED", Fate.REFUSED),
+     ("DATA_LOSS", Fate.RETRY), ("OUT_OF_RANGE", Fate.RETRY), ("UNAVAILABLE", Fate.RETRY),
+     ("RESOURCE_EXHAUSTED", Fate.REFUSED),
      ("INVALID_ARGUMENT", Fate.REFUSED), ("UNAUTHENTICATED", Fate.REFUSED), ("UNIMPLEMENTED", Fate.REFUSED),
      ("INTERNAL", Fate.REFUSED), ("UNKNOWN", Fate.REFUSED)],
 )  # fmt: skip

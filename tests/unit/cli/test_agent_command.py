@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.unit.agent.otlp_receivers import HttpReceiver, nobody
 from tritonscope.agent.counters import AgentCounters
 from tritonscope.agent.folder import FolderLock
 from tritonscope.cli import main
+from tritonscope.cli.agent import _ending_signals
 from tritonscope.records import BatchRecord, InstanceRecord, RequestRecord
 from tritonscope.ring.writer import RingWriter
 from tritonscope.runs import read_run
@@ -65,6 +67,15 @@ def test_once_sends_what_is_there_and_writes_the_counters(tmp_path, writer, rece
     assert "3 spans sent" in printed
 
 
+def test_once_reads_more_than_one_read_returns(tmp_path, writer, agent, monkeypatch):
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "none")
+    for sequence in range(1, 3000):
+        assert writer.write(BatchRecord(sequence, 1000, 300, 5, ()))
+    summary = tmp_path / "summary.json"
+    assert agent("--once", "--summary-file", str(summary)) == 0
+    assert json.loads(summary.read_text())["batches"] == 3000
+
+
 def test_without_a_receiver_the_exit_code_is_0_and_the_log_has_one_line(writer, agent, monkeypatch, capsys):
     with nobody() as endpoint:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
@@ -115,7 +126,9 @@ def test_certificates_that_are_none_are_named(tmp_path, agent, monkeypatch, caps
     assert "CERTIFICATE" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [["--poll-ms", "0"], ["--exit-when-idle-s", "nan"], ["--nice", "20"]])
+@pytest.mark.parametrize(
+    "words", [["--poll-ms", "0"], ["--exit-when-idle-s", "nan"], ["--poll-ms", "often"], ["--nice", "20"]]
+)
 def test_a_bad_option_is_refused(agent, words, capsys):
     with pytest.raises(SystemExit) as ended:
         agent("--once", *words)
@@ -133,6 +146,16 @@ def test_help_shows_examples(capsys):
 def test_the_documentation_explains_every_counter():
     text = DOCS.read_text()
     assert [name for name in AgentCounters._fields if f"`{name}`" not in text] == []
+
+
+def test_a_signal_that_comes_twice_does_no_harm():
+    """Sent to this thread alone: others of the test run do not block it."""
+    with _ending_signals() as wait:
+        assert not wait(0.0)
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+        assert wait(10.0)
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+    assert not signal.sigpending()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tritonscope.records import BatchRecord
 from tritonscope.ring.reader import RingReader
 
 
@@ -59,12 +60,15 @@ class Rings:
     def readers(self):
         return [RingReader(path) for path in sorted(self.folder.glob("*.ring"))]
 
-    def batches(self):
+    def events(self):
         readers = self.readers()
-        batches = [batch for reader in readers for batch in reader.read()]
+        events = [event for reader in readers for event in reader.read()]
         for reader in readers:
             reader.close()
-        return batches
+        return events
+
+    def batches(self):
+        return [event for event in self.events() if isinstance(event, BatchRecord)]
 
     def scoreboard(self):
         (reader,) = self.readers()
