@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -22,6 +22,7 @@ from tritonscope.records import BatchRecord, InstanceRecord
 FORMAT = "tritonscope-run"
 VERSION = 1
 _BLOCK_BYTES = 1 << 16
+_HEADER_LIMIT_BYTES = 1 << 12
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -60,24 +61,24 @@ Evidence = StatisticsSample | HostSample | LoadReport | ConfigLine
 Line = InstanceLine | BatchesLine | ConfigLine | StatisticsSample | HostSample | LoadReport
 
 
-class Run(msgspec.Struct, frozen=True):
-    """All of a run file; `batches` has a key for each instance, and `damaged_lines` could not be read."""
+class Run(NamedTuple):
+    """All of a run file. `batches` has a key for each instance, `damaged_lines` the numbers of unreadable lines."""
 
     header: Header
-    instances: dict[str, InstanceRecord]
-    batches: dict[str, list[BatchRecord]]
-    statistics: list[StatisticsSample]
-    hosts: list[HostSample]
-    loads: list[LoadReport]
-    configs: dict[str, ConfigLine]
-    damaged_lines: int = 0
+    instances: Mapping[str, InstanceRecord]
+    batches: Mapping[str, Sequence[BatchRecord]]
+    statistics: tuple[StatisticsSample, ...]
+    hosts: tuple[HostSample, ...]
+    loads: tuple[LoadReport, ...]
+    configs: Mapping[str, ConfigLine]
+    damaged_lines: tuple[int, ...] = ()
 
 
 class RunWriter:
-    """Appends to a run file; begins it where there is none.
+    """Appends to a run file; begins it where there is none. Several may do so, one after the other.
 
     Raises:
-        RunFileError: the file cannot be created, or exists and is no run file.
+        RunFileError: the file cannot be created or written, or exists and is no run file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -87,11 +88,14 @@ class RunWriter:
         if begun:
             _read_header(path)
         try:
-            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise RunFileError(f"the run file {path} cannot be written: {error.strerror}") from None
         if not begun:
             self._add(_new_header())
+        elif os.pread(self._fd, 1, os.fstat(self._fd).st_size - 1) != b"\n":
+            # The writer before us died within a line; ours must not become a part of it.
+            self._pending += b"\n"
 
     def write_instance(self, record: InstanceRecord) -> None:
         """Add an instance; write it before its batches."""
@@ -116,7 +120,11 @@ class RunWriter:
             del self._pending[: os.write(self._fd, self._pending)]
 
     def close(self) -> None:
-        """Finish."""
+        """Flush and finish.
+
+        Raises:
+            OSError: as `flush`.
+        """
         try:
             self.flush()
         finally:
@@ -134,17 +142,19 @@ def read_run(path: Path) -> Run:
     Raises:
         RunFileError: it does not exist, another program wrote it, or a newer tritonscope did.
     """
-    run = Run(_read_header(path), {}, {}, [], [], [], {})
+    header = _read_header(path)
     decode = msgspec.json.Decoder(Line).decode
-    damaged = 0
+    lines: list[Line] = []
+    damaged: list[int] = []
     with path.open("rb") as file:
-        next(file)
-        for text in file:
+        for number, text in enumerate(file, 1):
+            if number == 1:
+                continue
             try:
-                _take(run, decode(text))
-            except msgspec.MsgspecError:  # noqa: PERF203 - one bad line must not cost the others
-                damaged += 1
-    return msgspec.structs.replace(run, damaged_lines=damaged)
+                lines.append(decode(text))
+            except (msgspec.MsgspecError, UnicodeDecodeError):
+                damaged.append(number)
+    return _sorted(header, lines)._replace(damaged_lines=tuple(damaged))
 
 
 def _new_header() -> Header:
@@ -155,10 +165,10 @@ def _new_header() -> Header:
 def _read_header(path: Path) -> Header:
     try:
         with path.open("rb") as file:
-            header = msgspec.json.decode(file.readline(), type=Header)
+            header = msgspec.json.decode(file.readline(_HEADER_LIMIT_BYTES), type=Header)
     except OSError as error:
         raise RunFileError(f"the run file {path} cannot be read: {error.strerror}") from None
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         raise RunFileError(f"{path} is not a run file: its first line is not a run's header") from None
     if header.format != FORMAT:
         raise RunFileError(f"{path} is not a run file: its format is {header.format!r}, not {FORMAT!r}")
@@ -170,18 +180,18 @@ def _read_header(path: Path) -> Header:
     return header
 
 
-def _take(run: Run, line: Line) -> None:
-    match line:
-        case InstanceLine(record):
-            run.instances[record.instance] = record
-            run.batches.setdefault(record.instance, [])
-        case BatchesLine(instance, records):
-            run.batches.setdefault(instance, []).extend(records)
-        case ConfigLine():
-            run.configs[line.model] = line
-        case StatisticsSample():
-            run.statistics.append(line)
-        case HostSample():
-            run.hosts.append(line)
-        case LoadReport():
-            run.loads.append(line)
+def _sorted(header: Header, lines: Sequence[Line]) -> Run:
+    instances = {line.record.instance: line.record for line in lines if isinstance(line, InstanceLine)}
+    batches: dict[str, list[BatchRecord]] = {key: [] for key in instances}
+    for line in lines:
+        if isinstance(line, BatchesLine):
+            batches.setdefault(line.instance, []).extend(line.records)
+    return Run(
+        header=header,
+        instances=instances,
+        batches=batches,
+        statistics=tuple(line for line in lines if isinstance(line, StatisticsSample)),
+        hosts=tuple(line for line in lines if isinstance(line, HostSample)),
+        loads=tuple(line for line in lines if isinstance(line, LoadReport)),
+        configs={line.model: line for line in lines if isinstance(line, ConfigLine)},
+    )

@@ -74,6 +74,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace) -> LoadPlan:
+    if args.perf_analyzer and (args.shape or args.input_file or args.requests):
+        raise UsageError(
+            "perf_analyzer makes its own inputs and end: leave out --shape, --input-file and --requests"
+        )
     shapes = dict(parse_shape(word) for word in args.shape)
     files = dict(parse_file(word) for word in args.input_file)
     target = describe(args.url, args.model, args.model_version)
@@ -82,10 +86,12 @@ def _plan(args: argparse.Namespace) -> LoadPlan:
     batch = args.batch if target.max_batch_size > 0 else None
     payloads = random_payloads(target.inputs, shapes=shapes, files=files, batch=batch)
     pace = ClosedLoop(args.concurrency) if args.rate is None else OpenLoop(args.rate, poisson=not args.even)
-    return LoadPlan(
+    plan = LoadPlan(
         args.url, args.model, payloads, pace, version=args.model_version, warmup_s=args.warmup,
         duration_s=args.duration, requests=args.requests,
     )  # fmt: skip
+    plan.check()
+    return plan
 
 
 def parse_shape(word: str) -> tuple[str, list[int]]:
@@ -133,7 +139,8 @@ def _with_perf_analyzer(plan: LoadPlan) -> LoadReport:
 @contextmanager
 def _progress_bar(model: str) -> Iterator[Callable[[LoadProgress], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[counted]}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(model, total=None, counted="")
 
         def show(now: LoadProgress) -> None:

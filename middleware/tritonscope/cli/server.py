@@ -13,6 +13,7 @@ Examples:
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -108,6 +109,9 @@ def _python_row(version: str, pythons: list[Interpreter]) -> str:
 
 
 def _start(args: argparse.Namespace) -> int:
+    # Whichever signal ends us, the server ends first. (Background jobs of a shell start with SIGINT ignored.)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.default_int_handler)
     given = (args.http_port, args.grpc_port, args.metrics_port)
     ports = Ports(*(own or free for own, free in zip(given, free_ports(), strict=True))) if any(given) else None
     with TritonServer(

@@ -46,8 +46,7 @@ def locked(name: str, progress: Progress = quiet) -> Iterator[Path]:
         lock = os.open(folder / f".{name}.lock", os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise SettingError(
-            f"the cache folder {folder} cannot be written ({error.strerror}): "
-            f"name another with {TRITONSCOPE_CACHE}"
+            f"the cache folder {folder} cannot be written ({error.strerror}): name another with {TRITONSCOPE_CACHE}"
         ) from None
     try:
         _wait_for(lock, name, progress)

@@ -91,7 +91,8 @@ def _build(environment: StubEnvironment, interpreter: Interpreter, requirements:
             f"{interpreter.executable} could not make an environment (on Debian and Ubuntu: "
             f"'apt-get install python{interpreter.version}-venv'):\n{said}"
         )
-    pip_install(environment.python, requirements)
+    if requirements:
+        pip_install(environment.python, requirements)
     if interpreter.libpython is not None:
         # Linked here, so that the server's library path holds libpython and nothing else of that folder.
         (environment.root / "lib" / interpreter.libpython.name).symlink_to(interpreter.libpython)

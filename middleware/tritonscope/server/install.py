@@ -38,9 +38,7 @@ class TritonInstall(NamedTuple):
         return self.backend.parents[1] / "python_backend_stubs" / python_version / "triton_python_backend_stub"
 
 
-def check_host(
-    system: str = sys.platform, machine: str | None = None, libc: tuple[str, str] | None = None
-) -> None:
+def check_host(system: str = sys.platform, machine: str | None = None, libc: tuple[str, str] | None = None) -> None:
     """Return if this machine (or the one described) can run the packaged server.
 
     Raises:

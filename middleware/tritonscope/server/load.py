@@ -45,23 +45,25 @@ def run_load(
     on_window_end: Hook | None = None,
 ) -> LoadReport:
     """Carry out `plan` in an event loop of its own and return what was seen; see `drive`."""
-    # select() waits to the microsecond; the default epoll rounds up to the millisecond, and would send late.
+    # select() waits to the microsecond; the default epoll rounds up to the
+    # millisecond and sends late: at 200 requests/s of a 1 ms model it made the mean latency 1.5 ms.
     loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
     try:
         return loop.run_until_complete(
             drive(plan, on_progress=on_progress, on_window_start=on_window_start, on_window_end=on_window_end)
         )
     finally:
-        _close(loop)
+        # Ctrl-C leaves tasks behind.
+        loop.run_until_complete(_cancel_all())
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
 
 
-def _close(loop: asyncio.AbstractEventLoop) -> None:
-    leftover = asyncio.all_tasks(loop)
+async def _cancel_all() -> None:
+    leftover = asyncio.all_tasks() - {asyncio.current_task()}
     for task in leftover:
         task.cancel()
-    loop.run_until_complete(asyncio.gather(*leftover, return_exceptions=True))
-    loop.run_until_complete(loop.shutdown_default_executor())
-    loop.close()
+    await asyncio.gather(*leftover, return_exceptions=True)
 
 
 async def drive(
@@ -73,7 +75,8 @@ async def drive(
 ) -> LoadReport:
     """Carry out `plan` and return what was seen in the window; failed requests are counted, not raised.
 
-    Counted are requests that *completed* in the window. The load goes on while the hooks run.
+    Counted are requests that *completed* in the window. The load goes on while the hooks run: the one before the
+    window and the one after it, so that what they sample encloses it.
 
     Raises:
         UsageError: the plan cannot be carried out.
@@ -94,10 +97,9 @@ async def _measure(plan: LoadPlan, traffic: Traffic, before: Hook | None, after:
     meter = traffic.meter
     meter.begin("warm-up", plan.warmup_s, recording=False)
     await traffic.run_for(plan.warmup_s)
-    meter.begin("measuring", plan.duration_s, recording=True)
     await _call(before)
-    left_s = None if plan.duration_s is None else plan.duration_s - meter.elapsed_s
-    await traffic.run_for(left_s)
+    meter.begin("measuring", plan.duration_s, recording=True)
+    await traffic.run_for(plan.duration_s)
     meter.end()
     await _call(after)
 

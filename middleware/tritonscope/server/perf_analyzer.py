@@ -55,9 +55,12 @@ def parse_csv(text: str, model: str, window_ns: int) -> list[LoadReport]:
     """
     table = text.lstrip().split("\n\n")[0]
     try:
-        return [_report(row, model, window_ns) for row in csv.DictReader(table.splitlines())]
+        reports = [_report(row, model, window_ns) for row in csv.DictReader(table.splitlines())]
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"this is no CSV export of perf_analyzer (column or value {error})") from None
+    if not reports:
+        raise UsageError("this CSV export of perf_analyzer holds no measurement")
+    return reports
 
 
 def _report(row: Mapping[str, str], model: str, window_ns: int) -> LoadReport:

@@ -6,10 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
 from functools import partial
-from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -18,7 +15,8 @@ from tritonscope.errors import ServerError, ServerStartError
 from tritonscope.server.cache import Progress, quiet
 from tritonscope.server.command import EXIT_TIMEOUT_S, HOST, Ports, ServerCommand, check_repository, server_command
 from tritonscope.server.group import ProcessGroup
-from tritonscope.server.listeners import family, free_ports, owner
+from tritonscope.server.listeners import free_ports
+from tritonscope.server.readiness import ready_pid
 from tritonscope.server.serverlog import failure_reasons, port_was_taken, read_log, tail
 
 _ATTEMPTS = 3
@@ -199,7 +197,7 @@ class TritonServer:
             code = group.poll()
             if code is not None:
                 raise ServerStartError(self._explain(f"tritonserver ended while starting (exit code {code})"))
-            if (pid := _ready(group, ports)) is not None:
+            if (pid := ready_pid(group.pid, ports)) is not None:
                 return pid
             time.sleep(_POLL_S)
         raise ServerStartError(self._explain(f"tritonserver was not ready after {self._start_timeout_s:g} s"))
@@ -211,20 +209,3 @@ class TritonServer:
         end = [f"  {line}" for line in self.log_tail().splitlines()]
         parts = [f"{what}, repository {self.repository}", *reasons, f"the end of its log {self.log_path}:", *end]
         return "\n".join(parts)
-
-
-def _ready(group: ProcessGroup, ports: Ports) -> int | None:
-    """Return the pid of the server if it is ready and all three ports are its own, else None."""
-    if not _answers_ready(ports.http):
-        return None
-    # An answer alone proves nothing: another server may hold the port.
-    pids = family(group.pid)
-    owners = {owner(port, pids) for port in ports}
-    return owners.pop() if len(owners) == 1 else None
-
-
-def _answers_ready(port: int) -> bool:
-    with closing(HTTPConnection(HOST, port, timeout=5)) as connection, suppress(OSError, HTTPException):
-        connection.request("GET", "/v2/health/ready")
-        return connection.getresponse().status == HTTPStatus.OK
-    return False

@@ -29,6 +29,7 @@ print(json.dumps({
 }))
 """
 _PROBE_TIMEOUT_S = 10
+_SYSTEM_FOLDERS = (Path("/usr/local/bin"), Path("/usr/bin"))
 
 
 class Interpreter(NamedTuple):
@@ -133,7 +134,7 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[Path]:
     uv = Path(environ.get("UV_PYTHON_INSTALL_DIR") or home / ".local/share/uv/python")
     folders = [Path(folder) for folder in environ.get("PATH", "").split(os.pathsep) if folder]
     folders += [*sorted(pyenv.glob("versions/*/bin"), reverse=True), *sorted(uv.glob("*/bin"), reverse=True)]
-    folders += [Path("/usr/local/bin"), Path("/usr/bin")]
+    folders += _SYSTEM_FOLDERS
     yield Path(sys.executable)
     for version in SUPPORTED:
         for folder in folders:

@@ -48,9 +48,10 @@ class Meter:
         self._started_ns = time.monotonic_ns()
 
     def end(self) -> None:
-        """End the measured window now."""
-        self.window_ns = time.monotonic_ns() - self._started_ns
-        self._recording = False
+        """End the measured window now, if it has not ended."""
+        if self._recording:
+            self.window_ns = time.monotonic_ns() - self._started_ns
+            self._recording = False
 
     def succeeded(self, due_ns: int) -> None:
         """Note a reply to the request that was due at `due_ns` (CLOCK_MONOTONIC)."""
@@ -67,6 +68,8 @@ class Meter:
 
     def _count(self) -> None:
         if self._wanted is not None and len(self.latencies_ns) + self.failures >= self._wanted:
+            # Here and not in whoever waits: a later reply would be counted before it wakes.
+            self.end()
             self.enough.set()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tritonscope.testing.backend.errors import ErrorCode
+from tritonscope.testing.statistics import NO_TIMES, Times
 
 Array = np.ndarray[Any, Any]
 Parameter = bool | int | float | str
@@ -30,10 +31,11 @@ class Failure:
 
 @dataclass(frozen=True)
 class Answer:
-    """One response: tensors by name, or a failure."""
+    """One response: tensors by name, or a failure; `times` are those of the batch that it comes from."""
 
     outputs: Mapping[str, Array] = field(default_factory=dict)
     failure: Failure | None = None
+    times: Times = NO_TIMES
 
 
 OnAnswer = Callable[[Answer | None, bool], None]

@@ -39,7 +39,9 @@ class Signature(NamedTuple):
         return values
 
     def _values(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any] | None:
-        named = {parameter.name for parameter in self.parameters[len(args) :] if not parameter.name.startswith("arg")}
+        named = {
+            parameter.name for parameter in self.parameters[len(args) :] if not parameter.name.startswith("arg")
+        }
         if len(args) > len(self.parameters) or not named.issuperset(kwargs):
             return None
         values = list(args)
@@ -102,7 +104,7 @@ def is_anything(_value: Any) -> bool:
 
 
 def is_list_of(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Return whether a `std::vector` argument takes a value: a sequence, no text, of elements that `accepts` takes."""
+    """Return whether a `std::vector` argument takes a value: a sequence of what `accepts` takes."""
     return lambda value: (
         isinstance(value, Sequence) and not isinstance(value, str | bytes) and all(map(accepts, value))
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tritonscope.testing.backend.errors import TritonError, TritonModelException
 from tritonscope.testing.backend.host import StubState, current_stub, running
 from tritonscope.testing.backend.responses import InferenceResponse, ResponseIterator, make_iterator, make_response
-from tritonscope.testing.backend.tensors import make_tensor
+from tritonscope.testing.backend.tensors import received_tensor
 
 if TYPE_CHECKING:
     from tritonscope.testing.backend.requests import InferenceRequest
@@ -64,5 +64,5 @@ def _response(answer: Answer | None, *, final: bool) -> InferenceResponse:
         return make_response([], None, final=final)
     # What reaches a BLS caller is only the text: every code becomes INTERNAL.
     error = None if answer.failure is None else TritonError(answer.failure.message)
-    outputs = [make_tensor(name, array) for name, array in answer.outputs.items()]
+    outputs = [received_tensor(name, array) for name, array in answer.outputs.items()]
     return make_response(outputs, error, final=final)

@@ -31,8 +31,7 @@ class ErrorCode(enum.Enum):
 
 _INIT = Signature(
     "__init__",
-    f"{MODULE}.TritonError(message: str, "
-    f"code: {MODULE}.TritonError.__ErrorCode = <__ErrorCode.INTERNAL: 1>)",
+    f"{MODULE}.TritonError(message: str, code: {MODULE}.TritonError.__ErrorCode = <__ErrorCode.INTERNAL: 1>)",
     (Parameter("message", is_text), Parameter("code", is_a(ErrorCode), ErrorCode.INTERNAL)),
 )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from tritonscope.testing.backend.errors import TritonModelException
 
 if TYPE_CHECKING:
-    from tritonscope.testing.backend.metrics import MetricRegistry
+    from tritonscope.testing.backend.metric_registry import MetricRegistry
     from tritonscope.testing.backend.requests import InferenceRequest
     from tritonscope.testing.traffic import OnAnswer
 

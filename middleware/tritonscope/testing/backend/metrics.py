@@ -3,73 +3,29 @@
 from __future__ import annotations
 
 import bisect
-import enum
-import math
 import re
-import threading
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from itertools import pairwise
+from typing import Any, ClassVar
 
-from tritonscope.testing.backend.arguments import MODULE, Parameter, Signature, is_a, is_anything, is_number, is_text
+from tritonscope.testing.backend.arguments import (
+    MODULE,
+    Parameter,
+    Signature,
+    is_a,
+    is_anything,
+    is_number,
+    is_text,
+)
 from tritonscope.testing.backend.errors import TritonModelException
 from tritonscope.testing.backend.host import StubState, current_stub
+from tritonscope.testing.backend.metric_registry import Labels, MetricKey, MetricKind, Series
 
 _NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 _GONE = (
     "Invalid metric operation as the corresponding 'MetricFamily' has been deleted. The 'MetricFamily' object "
     "should be deleted AFTER its corresponding 'Metric' objects have been deleted."
 )
-
-
-class MetricKind(enum.Enum):
-    """Kinds of metrics."""
-
-    COUNTER = 0
-    GAUGE = 1
-    HISTOGRAM = 2
-
-    def __int__(self) -> int:
-        return int(self.value)
-
-    __index__ = __int__
-
-
-Labels = tuple[tuple[str, str], ...]
-
-
-class Series:
-    """One time series: a number, or the sums and counts of a histogram."""
-
-    def __init__(self, kind: MetricKind, buckets: tuple[float, ...]) -> None:
-        self.kind = kind
-        self.value = 0.0
-        self.bounds = (*buckets, math.inf)
-        self.counts = [0] * len(self.bounds)
-
-
-class MetricKey(NamedTuple):
-    """What tells a time series from others."""
-
-    family: str
-    labels: Labels
-
-
-class MetricRegistry:
-    """All custom metrics of a server."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.families: dict[str, MetricKind] = {}
-        self.series: dict[MetricKey, Series] = {}
-
-    def value(self, family: str, **labels: str) -> float:
-        """Return a metric's value; of a histogram, the sum of what it observed.
-
-        Raises:
-            KeyError: no model has made this metric.
-        """
-        with self.lock:
-            return self.series[MetricKey(family, tuple(sorted(labels.items())))].value
 
 
 _FAMILY = Signature(
@@ -120,30 +76,34 @@ class MetricFamily:
             TritonModelException: labels or buckets are not what the kind of metric needs.
         """
         labels, buckets = _METRIC.bind(args, kwargs, self)
-        bounds = self._checked_buckets(buckets)
-        key = MetricKey(self._name, _checked_labels(labels))
-        registry = self._stub.host.metrics
-        with registry.lock:
-            series = registry.series.setdefault(key, Series(self._kind, bounds))
+        key = MetricKey(self._name, self._checked_labels(labels))
+        series = self._stub.host.metrics.hold(key, self._kind, self._checked_buckets(buckets))
         metric = Metric.__new__(Metric)
         metric._set(self._stub, key, series)  # noqa: SLF001 - its constructor
         self._metrics.append(metric)
         return metric
 
-    def _checked_buckets(self, buckets: Any) -> tuple[float, ...]:
-        if self._kind is not MetricKind.HISTOGRAM:
-            if buckets is not None:
-                raise TritonModelException("Unexpected buckets found.")
+    def _checked_labels(self, labels: Any) -> Labels:
+        if labels is None:
             return ()
+        if not isinstance(labels, dict):
+            raise TritonModelException("Failed to create metric. Labels must be a dictionary.")
+        return tuple(sorted((str(key), str(value)) for key, value in labels.items()))
+
+    def _checked_buckets(self, buckets: Any) -> tuple[float, ...]:
+        is_histogram = self._kind is MetricKind.HISTOGRAM
+        reason = ""
         if buckets is None:
-            raise TritonModelException("Histogram metric requires buckets")
-        if not isinstance(buckets, list | tuple) or not all(map(is_number, buckets)):
-            raise TritonModelException("Buckets must be a list of floats")
-        if list(buckets) != sorted(set(buckets)):
-            raise _refused(
-                self._stub, "Error when creating Metric", "Bucket Boundaries must be strictly sorted"
-            )
-        return tuple(map(float, buckets))
+            reason = "Missing required buckets." if is_histogram else ""
+        elif not isinstance(buckets, list):
+            reason = "Buckets must be a list."
+        elif not is_histogram:
+            reason = "Unexpected buckets found."
+        if reason:
+            raise TritonModelException(f"Failed to create metric. {reason}")
+        if any(low >= high for low, high in pairwise(buckets or ())):
+            raise _refused(self._stub, "Error when creating Metric", "Bucket Boundaries must be strictly sorted")
+        return tuple(map(float, buckets or ()))
 
 
 class Metric:
@@ -160,10 +120,9 @@ class Metric:
         self._stub, self._key, self._series = stub, key, series
 
     def _delete(self) -> None:
-        registry = self._stub.host.metrics
-        with registry.lock:
-            registry.series.pop(self._key, None)
-        self._series = None
+        if self._series is not None:
+            self._series = None
+            self._stub.host.metrics.release(self._key)
 
     def increment(self, *args: Any) -> None:
         """Add to a counter or a gauge."""
@@ -178,7 +137,7 @@ class Metric:
 
         self._change("increment", add)
 
-    def set(self, *args: Any) -> None:  # noqa: A003 - Triton's name
+    def set(self, *args: Any) -> None:
         """Set a gauge."""
         value = self._number("set", args)
 
@@ -233,16 +192,3 @@ def _refused(stub: StubState, what: str, reason: str) -> TritonModelException:
     return TritonModelException(
         f"{what}: Failed to process the request for model '{stub.instance}', message: {reason}"
     )
-
-
-def _checked_labels(labels: Any) -> Labels:
-    if labels is None:
-        return ()
-    if not isinstance(labels, dict):
-        raise TritonModelException(f"Expect N8pybind114dictE, got {type(labels)}")
-    for key, value in labels.items():
-        if not isinstance(key, str) or not isinstance(value, str):
-            raise TritonModelException(
-                f"Expect labels keys and values to have type str, found type {type(key)}, {type(value)}"
-            )
-    return tuple(sorted(labels.items()))

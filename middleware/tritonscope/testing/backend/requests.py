@@ -66,14 +66,25 @@ class InferenceRequest:
     __slots__ = ("__weakref__", "_fields", "_flags", "_release", "_sender", "_state")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        (request_id, correlation_id, inputs, requested, model, version, flags, timeout, _memory, trace, parameters) = (
-            _INIT.bind(args, kwargs)
-        )
+        (
+            request_id,
+            correlation_id,
+            inputs,
+            requested,
+            model,
+            version,
+            flags,
+            timeout,
+            _memory,
+            trace,
+            parameters,
+        ) = _INIT.bind(args, kwargs)
         text = _checked_parameters(parameters)
         correlation = _checked_correlation_id(correlation_id)
         _check_names(request_id, model, inputs, requested)
-        fields = RequestFields(request_id, correlation, list(inputs), set(requested), model, version, flags, timeout,
-                               trace, text)  # fmt: skip
+        fields = RequestFields(
+            request_id, correlation, list(inputs), set(requested), model, version, flags, timeout, trace, text
+        )
         self._set(fields, SenderState(None, set(requested), _deliver_nowhere, lambda: False))
 
     def _set(self, fields: RequestFields, state: SenderState) -> None:
@@ -131,7 +142,7 @@ class InferenceRequest:
         """Say what happens after `execute`: 1 releases the request, 2 brings it back to `execute`."""
         self._release = flags
 
-    def exec(self, decoupled: bool = False) -> InferenceResponse | ResponseIterator:  # noqa: A003 - Triton's name
+    def exec(self, decoupled: bool = False) -> InferenceResponse | ResponseIterator:
         """Call the model and wait. What goes wrong there comes back as a response with an error.
 
         Raises:
@@ -179,7 +190,9 @@ def _checked_parameters(parameters: Any) -> str:
         if not isinstance(name, str):
             raise TritonModelException(f"Expect parameters keys to have type str, found type {type(name)}")
         if not isinstance(value, bool | int | str):
-            raise TritonModelException(f"Expect parameters values to have type bool/int/str, found type {type(value)}")
+            raise TritonModelException(
+                f"Expect parameters values to have type bool/int/str, found type {type(value)}"
+            )
     return json.dumps(parameters)
 
 

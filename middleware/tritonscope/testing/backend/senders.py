@@ -16,7 +16,8 @@ FINAL = 1
 MODULE = "c_python_backend_utils"
 _SEND = Signature(
     "send",
-    f"(self: {MODULE}.InferenceResponseSender, response: {MODULE}.InferenceResponse = None, flags: int = 0) -> None",
+    f"(self: {MODULE}.InferenceResponseSender, response: {MODULE}.InferenceResponse = None, "
+    "flags: int = 0) -> None",
     (Parameter("response", is_a_or_none(InferenceResponse), None), Parameter("flags", is_uint32, 0)),
 )
 Deliver = Callable[[InferenceResponse | None, bool], None]
@@ -25,13 +26,16 @@ Deliver = Callable[[InferenceResponse | None, bool], None]
 class SenderState:
     """How many responses a request got, and whether it may get more. Shared by sender and request."""
 
-    def __init__(self, decoupled: bool | None, requested: set[str], deliver: Deliver, cancelled: Callable[[], bool]):
+    def __init__(
+        self, decoupled: bool | None, requested: set[str], deliver: Deliver, cancelled: Callable[[], bool]
+    ) -> None:
         self.decoupled = decoupled
         self.requested = requested
         self.deliver = deliver
         self.cancelled = cancelled
         self.sent = 0
         self.closed = False
+        self.closed_by_sender = False
         self._lock = threading.Lock()
 
     def count(self, response: InferenceResponse | None, flags: int) -> None:
@@ -88,6 +92,7 @@ class InferenceResponseSender:
         self._state.count(response, flags)
         if response is not None:
             prune(response, self._state.requested)
+        self._state.closed_by_sender = flags == FINAL
         self._state.deliver(response, flags == FINAL)
 
     def is_cancelled(self) -> bool:

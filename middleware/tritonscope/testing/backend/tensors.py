@@ -29,23 +29,27 @@ _NOT_CONTIGUOUS = (
 
 
 class Tensor:
-    """A named array. Elements of a BYTES tensor are the objects of an array of dtype `object`."""
+    """A named array. Elements of a BYTES tensor are the objects of an array of dtype `object`.
+
+    What is sent on and what DLPack shows is the tensor's memory. For a tensor that a model makes, its array is that
+    memory; for one that it gets, the array is a copy: writing to it changes nothing else.
+    """
 
     __module__ = MODULE
-    __slots__ = ("__weakref__", "_array", "_data_type", "_name", "_serialized")
+    __slots__ = ("__weakref__", "_array", "_data_type", "_memory", "_name")
+    _memory: Array | bytes
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         name, array = _INIT.bind(args, kwargs)
-        self._set(name, array)
-        self._serialized = _serialize(self._array) if self._data_type == datatypes.BYTES else None
+        _check_name(name)
+        contiguous = array if array.flags.c_contiguous else np.ascontiguousarray(array)
+        self._set(name, datatypes.of_array(array), contiguous)
+        self._memory = _serialize(self._array) if self._data_type == datatypes.BYTES else self._array
 
-    def _set(self, name: str, array: Array) -> None:
-        if name == "":
-            raise TritonModelException("Tensor name cannot be an empty string.")
-        self._name: str = name
-        self._data_type = datatypes.of_array(array)
-        self._array = array if array.flags.c_contiguous else np.ascontiguousarray(array)
-        self._serialized: bytes | None = None
+    def _set(self, name: str, data_type: str, array: Array) -> None:
+        self._name = name
+        self._data_type = data_type
+        self._array = array
 
     def name(self) -> str:
         """Return the tensor's name."""
@@ -80,9 +84,9 @@ class Tensor:
         Raises:
             TritonModelException: it is a BYTES tensor.
         """
-        if self._data_type == datatypes.BYTES:
+        if isinstance(self._memory, bytes):
             raise TritonModelException("DLPack does not have support for string tensors.")
-        return self._array.__dlpack__()
+        return self._memory.__dlpack__()
 
     def __dlpack__(self, stream: Any = None, **_kwargs: Any) -> Any:
         return self.to_dlpack()
@@ -97,33 +101,37 @@ class Tensor:
         Raises:
             TritonModelException: it offers none, or its data is not on the CPU or not in C order.
         """
-        if name == "":
-            raise TritonModelException("Tensor name cannot be an empty string.")
-        array = np.from_dlpack(_dlpack_source(tensor))
-        if not array.flags.c_contiguous:
+        _check_name(name)
+        memory = np.from_dlpack(_dlpack_source(tensor))
+        if not memory.flags.c_contiguous:
             raise TritonModelException(_NOT_CONTIGUOUS)
-        return make_tensor(name, array)
+        return _tensor_on(name, memory, memory)
 
 
-def make_tensor(name: str, array: Array) -> Tensor:
-    """Return a Tensor as the backend itself makes them: around `array`, without a call of `Tensor.__init__`."""
+def received_tensor(name: str, array: Array) -> Tensor:
+    """Return a tensor as a model gets it: made without a call of `Tensor.__init__`, on memory of its own."""
+    if datatypes.of_array(array) == datatypes.BYTES:
+        encoded = _serialize(array)
+        return _tensor_on(name, _deserialize(encoded).reshape(array.shape), encoded)
+    return _tensor_on(name, array, array.copy())
+
+
+def sent_array(tensor: Tensor) -> Array:
+    """Return a copy of the tensor's memory, as its receiver gets it: elements of BYTES tensors are `bytes`."""
+    memory = tensor._memory  # noqa: SLF001 - the backend's side of Tensor
+    return _deserialize(memory).reshape(tensor.shape()) if isinstance(memory, bytes) else memory.copy()
+
+
+def _tensor_on(name: str, array: Array, memory: Array | bytes) -> Tensor:
     tensor = Tensor.__new__(Tensor)
-    tensor._set(name, array)  # noqa: SLF001 - this is Tensor's other constructor
+    tensor._set(name, datatypes.of_array(array), array.copy()[...])  # noqa: SLF001 - Tensor's other constructor
+    tensor._memory = memory  # noqa: SLF001
     return tensor
 
 
-def input_tensor(name: str, array: Array) -> Tensor:
-    """Return an input: its own copy of `array`, which a model may overwrite. BYTES pass through their encoding."""
-    if datatypes.of_array(array) == datatypes.BYTES:
-        return make_tensor(name, _deserialize(_serialize(array)).reshape(array.shape))
-    return make_tensor(name, array.copy()[...])
-
-
-def output_array(tensor: Tensor) -> Array:
-    """Return a copy of what the tensor holds now, as a client gets it: elements of BYTES tensors are `bytes`."""
-    serialized = tensor._serialized  # noqa: SLF001 - the backend's side of Tensor
-    array = tensor._array  # noqa: SLF001
-    return array.copy() if serialized is None else _deserialize(serialized).reshape(array.shape)
+def _check_name(name: str) -> None:
+    if name == "":
+        raise TritonModelException("Tensor name cannot be an empty string.")
 
 
 def _serialize(array: Array) -> bytes:

@@ -1,0 +1,1 @@
+"""The analyzer: evidence in, findings out."""

@@ -1,0 +1,156 @@
+"""What holds a pipeline: its ceilings, the stage that throttles it, and what a change would make of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from tritonscope.analyze import capacity
+from tritonscope.analyze.findings import Effect, Quality
+from tritonscope.analyze.measured import MeasuredPipeline, MeasuredStage
+
+SATURATED = 0.9
+"""Busy share from which a stage with a queue bounds the pipeline."""
+
+NEARLY = 0.7
+"""Busy share from which it does if requests spend half of their time in its queue (gaps between executions are not
+counted as busy), or if another stage is as busy: then they starve each other and neither gets to 0.9."""
+
+QUEUED, MOSTLY_QUEUED = 0.05, 0.5
+CO_LIMITING = 1.1
+"""Capacities within this factor of the least bound the pipeline together."""
+
+CPU_FULL = 0.95
+_CPU_SPREAD = 0.05
+"""How much the CPU time of a request changed with the load in our own measurements."""
+
+
+class Ceiling(NamedTuple):
+    """What the pipeline's throughput cannot pass, in its requests a second, with bounds."""
+
+    name: str
+    per_s: float
+    lower_per_s: float
+    upper_per_s: float
+
+
+class Limits(NamedTuple):
+    """Who holds the pipeline: a throttle, stages that share the limit with it (or alone), or nobody."""
+
+    throttle: MeasuredStage | None = None
+    co_limiting: tuple[MeasuredStage, ...] = ()
+
+    @property
+    def stages(self) -> tuple[MeasuredStage, ...]:
+        """All of them, the least capacity first."""
+        return self.co_limiting or ((self.throttle,) if self.throttle else ())
+
+
+def find_limits(measured: MeasuredPipeline) -> Limits:
+    """Return who holds the pipeline.
+
+    By the utilisation law a stage's busy share is throughput / capacity, so the least capacity is the busiest.
+    """
+    ranked = sorted(measured.stages, key=lambda stage: stage.capacity_per_s)
+    throttle = next((stage for stage in ranked if _is_saturated(stage)), None)
+    first = throttle or next(iter(ranked), None)
+    if first is None or first.busy < NEARLY:
+        return Limits(throttle)
+    together = tuple(
+        stage for stage in ranked if stage is first or _shares_limit(first, stage)
+    )  # fmt: skip
+    queued = sum(stage.queue_share for stage in together) >= QUEUED
+    return Limits(throttle, together if len(together) > 1 and queued else ())
+
+
+def ceilings(measured: MeasuredPipeline, counts: Mapping[str, int] | None = None) -> list[Ceiling]:
+    """Return all ceilings, the lowest first, with other numbers of instances where `counts` gives them."""
+    found = [_stage_ceiling(measured, stage, (counts or {}).get(stage.name)) for stage in measured.stages]
+    if measured.host and measured.host.busy_cores:
+        per_s = capacity.cpu_ceiling_per_s(measured.host.cores, measured.host.busy_cores, measured.requests_per_s)
+        spread = _CPU_SPREAD * per_s
+        found.append(Ceiling(f"the CPU ({measured.host.cores} cores)", per_s, per_s - spread, per_s + spread))
+    return sorted(found, key=lambda ceiling: ceiling.per_s)
+
+
+def next_ceiling(measured: MeasuredPipeline, model: str) -> Ceiling | None:
+    """Return what would hold the pipeline if `model` did not, None where nothing else was measured."""
+    return next((ceiling for ceiling in ceilings(measured) if ceiling.name != model), None)
+
+
+def predict(measured: MeasuredPipeline, counts: Mapping[str, int]) -> Effect:
+    """Return what other numbers of instances would make of the throughput."""
+    change = ", ".join(f"{model} count: {count}" for model, count in counts.items())
+    return _effect(measured, change, ceilings(measured, counts))
+
+
+def predict_without(measured: MeasuredPipeline, model: str) -> Effect | None:
+    """Return what the throughput would be if `model` held nothing back, None where nothing else was measured."""
+    others = [ceiling for ceiling in ceilings(measured) if ceiling.name != model]
+    return _effect(measured, f"{model} no longer the limit", others) if others else None
+
+
+def predict_in_flight(measured: MeasuredPipeline, requests: float) -> Effect:
+    """Return what more requests in flight would make of the throughput."""
+    crowded = measured._replace(in_flight=requests)
+    effect = _effect(crowded, f"{requests:.0f} requests in flight", ceilings(crowded))
+    flying = capacity.closed_loop_per_s(requests, measured.unqueued_ns, ceilings(crowded)[0].per_s)
+    return msgspec.structs.replace(
+        effect,
+        per_s=flying,
+        lower_per_s=min(effect.lower_per_s, flying),
+        upper_per_s=max(effect.upper_per_s, flying),
+    )
+
+
+def _is_saturated(stage: MeasuredStage) -> bool:
+    if stage.busy >= SATURATED:
+        return stage.queue_share >= QUEUED
+    return stage.busy >= NEARLY and stage.queue_share >= MOSTLY_QUEUED
+
+
+def _shares_limit(first: MeasuredStage, stage: MeasuredStage) -> bool:
+    return first.capacity_per_s <= stage.capacity_per_s <= CO_LIMITING * first.capacity_per_s
+
+
+def _stage_ceiling(measured: MeasuredPipeline, stage: MeasuredStage, count: int | None) -> Ceiling:
+    now = stage.capacity_per_s
+    per_s = stage.capacity_with(count or stage.instances.count)
+    upper = per_s * _batch_growth(measured, stage)
+    if stage.instances.quality is not Quality.EXACT:
+        upper = math.inf
+    # Another instance on a GPU that may be full already buys nothing for certain.
+    on_gpu = any(group.kind == "GPU" for group in stage.stage.groups)
+    return Ceiling(stage.name, per_s, min(now, per_s) if on_gpu else per_s, upper)
+
+
+def _batch_growth(measured: MeasuredPipeline, stage: MeasuredStage) -> float:
+    """Return how many times larger batches may get with the load; in a saturated stage they have grown already."""
+    if not stage.stage.batches_dynamically or _is_saturated(stage):
+        return 1.0
+    return max(min(stage.stage.max_batch_size, measured.in_flight) / stage.batch, 1.0)
+
+
+def _effect(measured: MeasuredPipeline, change: str, bounds: list[Ceiling]) -> Effect:
+    flying, alone_ns = measured.in_flight, measured.unqueued_ns
+    lowest = bounds[0]
+    reachable = capacity.in_flight_ceiling_per_s(flying, alone_ns)
+    scale = capacity.closed_loop_per_s(flying, alone_ns, lowest.per_s) / capacity.closed_loop_per_s(
+        flying, alone_ns, ceilings(measured)[0].per_s
+    )
+    upper = min(reachable, *(bound.upper_per_s for bound in bounds))
+    lower = min(capacity.least_per_s(flying, alone_ns, min(bound.lower_per_s for bound in bounds)), upper)
+    crowd = f"{flying:.0f} requests in flight" if flying >= 1.5 else "one request in flight at a time"  # noqa: PLR2004
+    return Effect(
+        change=change,
+        now_per_s=measured.requests_per_s,
+        per_s=min(max(measured.requests_per_s * scale, lower), upper),
+        lower_per_s=lower,
+        upper_per_s=upper,
+        binds_next=lowest.name if lowest.per_s <= reachable else crowd,
+        assumption=f"{crowd} as now, executions and CPU time per request as now (the latter +-{_CPU_SPREAD:.0%}); "
+        "estimate: mean value analysis; lower bound: every request waits for every other; upper bound: no queue",
+    )

@@ -1,0 +1,1 @@
+"""Where evidence comes from; every source yields the same types of evidence."""

@@ -1,0 +1,16 @@
+"""execute is a coroutine function."""
+
+import asyncio
+
+import triton_python_backend_utils as pb_utils
+
+
+def answer(request):
+    x = pb_utils.get_input_tensor_by_name(request, "X").as_numpy()
+    return pb_utils.InferenceResponse([pb_utils.Tensor("Y", x + 1)])
+
+
+class TritonPythonModel:
+    async def execute(self, requests):
+        await asyncio.sleep(0)
+        return [answer(request) for request in requests]

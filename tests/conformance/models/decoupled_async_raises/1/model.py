@@ -1,0 +1,16 @@
+"""A background coroutine sends its responses and then raises, which is only logged."""
+
+import triton_python_backend_utils as pb_utils
+
+
+def answer(request):
+    x = pb_utils.get_input_tensor_by_name(request, "X").as_numpy()
+    return pb_utils.InferenceResponse([pb_utils.Tensor("Y", x + 1)])
+
+
+class TritonPythonModel:
+    async def execute(self, requests):
+        for request in requests:
+            sender = request.get_response_sender()
+            sender.send(answer(request), pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+        raise ValueError("no such luck")

@@ -1,0 +1,16 @@
+"""Two responses, the final flag on the second."""
+
+import triton_python_backend_utils as pb_utils
+
+
+def answer(request):
+    x = pb_utils.get_input_tensor_by_name(request, "X").as_numpy()
+    return pb_utils.InferenceResponse([pb_utils.Tensor("Y", x + 1)])
+
+
+class TritonPythonModel:
+    def execute(self, requests):
+        for request in requests:
+            sender = request.get_response_sender()
+            sender.send(answer(request))
+            sender.send(answer(request), pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)

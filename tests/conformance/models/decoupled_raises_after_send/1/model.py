@@ -1,0 +1,15 @@
+"""A decoupled model sends one response and raises then."""
+
+import triton_python_backend_utils as pb_utils
+
+
+def answer(request):
+    x = pb_utils.get_input_tensor_by_name(request, "X").as_numpy()
+    return pb_utils.InferenceResponse([pb_utils.Tensor("Y", x + 1)])
+
+
+class TritonPythonModel:
+    def execute(self, requests):
+        for request in requests:
+            request.get_response_sender().send(answer(request))
+        raise ValueError("no such luck")

@@ -1,0 +1,3 @@
+"""The model's file raises while it is imported."""
+
+raise ValueError("no such luck")

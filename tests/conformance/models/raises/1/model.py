@@ -1,0 +1,6 @@
+"""execute raises: the whole batch fails."""
+
+
+class TritonPythonModel:
+    def execute(self, requests):
+        raise ValueError("no such luck")

@@ -1,0 +1,13 @@
+"""Two responses to one request."""
+
+import triton_python_backend_utils as pb_utils
+
+
+def answer(request):
+    x = pb_utils.get_input_tensor_by_name(request, "X").as_numpy()
+    return pb_utils.InferenceResponse([pb_utils.Tensor("Y", x + 1)])
+
+
+class TritonPythonModel:
+    def execute(self, requests):
+        return [answer(requests[0]), answer(requests[0])]

@@ -1,0 +1,14 @@
+"""A model that is not decoupled sends its one response and returns None."""
+
+import triton_python_backend_utils as pb_utils
+
+
+def answer(request):
+    x = pb_utils.get_input_tensor_by_name(request, "X").as_numpy()
+    return pb_utils.InferenceResponse([pb_utils.Tensor("Y", x + 1)])
+
+
+class TritonPythonModel:
+    def execute(self, requests):
+        for request in requests:
+            request.get_response_sender().send(answer(request), pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
