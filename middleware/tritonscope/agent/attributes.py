@@ -15,13 +15,22 @@ BATCH_SIZE = "tritonscope.batch.size"
 BATCH_SEQUENCE = "tritonscope.batch.sequence"
 EXECUTE_WALL_NS = "tritonscope.execute.wall_ns"
 EXECUTE_CPU_NS = "tritonscope.execute.cpu_ns"
+CORRELATION_ID = "tritonscope.request.correlation_id"
+FATE = "tritonscope.request.fate"
+STAGE_CPU_NS = "tritonscope.stage.cpu_ns"
+CALL_MODEL = "tritonscope.call.model"
+CALL_VERSION = "tritonscope.call.version"
+CALL_RESPONSES = "tritonscope.call.responses"
+RESPONSE_NUMBER = "tritonscope.response.number"
+RESPONSE_FINAL = "tritonscope.response.final"
+RESPONSE_EMPTY = "tritonscope.response.empty"
 
 SERVICE_NAME = "service.name"
 SERVICE_INSTANCE_ID = "service.instance.id"
 HOST_NAME = "host.name"
 PROCESS_PID = "process.pid"
 
-Pair = tuple[str, "str | int"]
+Pair = tuple[str, "str | int | bool"]
 """One attribute as it is sent: its name and its value."""
 
 
@@ -34,14 +43,15 @@ class Attribute(NamedTuple):
     meaning: str
 
 
-_ALL = ("request", "batch", "compute")
+_ALL = ("request", "batch", "compute", "stage", "call", "response")
+_INSTANCE = (*_ALL, "lifecycle")
 _RESOURCE = ("resource",)
 
 ATTRIBUTES = (
-    Attribute(MODEL_NAME, "string", _ALL, "name of the model"),
-    Attribute(MODEL_VERSION, "string", _ALL, "version of the model"),
+    Attribute(MODEL_NAME, "string", _INSTANCE, "name of the model"),
+    Attribute(MODEL_VERSION, "string", _INSTANCE, "version of the model"),
     Attribute(REQUEST_ID, "string", ("request",), "the request's id, when the client set one"),
-    Attribute(INSTANCE, "string", _ALL, "name of the model instance, as Triton gave it"),
+    Attribute(INSTANCE, "string", _INSTANCE, "name of the model instance, as Triton gave it"),
     Attribute(BATCH_SIZE, "int", _ALL, "number of requests that `execute` was called with"),
     Attribute(BATCH_SEQUENCE, "int", _ALL, "how many batches this instance had begun before"),
     Attribute(EXECUTE_WALL_NS, "int", _ALL, "time from the call of `execute` to its end, in nanoseconds"),
@@ -51,6 +61,17 @@ ATTRIBUTES = (
         _ALL,
         "CPU time of the thread that ran `execute`, in nanoseconds; absent where it is unknown",
     ),
+    Attribute(CORRELATION_ID, "string", ("request",), "id of the sequence that the request belongs to"),
+    Attribute(
+        FATE, "string", ("request",), "`cancelled` or `rescheduled`, where the model noticed or asked for it"
+    ),
+    Attribute(STAGE_CPU_NS, "int", ("stage",), "CPU time of the stage's thread, in nanoseconds; absent if unknown"),
+    Attribute(CALL_MODEL, "string", ("call",), "model that was called"),
+    Attribute(CALL_VERSION, "string", ("call",), "its version; absent where Triton chose"),
+    Attribute(CALL_RESPONSES, "int", ("call",), "responses that came back"),
+    Attribute(RESPONSE_NUMBER, "int", ("response",), "which response to its request it is, from 1"),
+    Attribute(RESPONSE_FINAL, "bool", ("response",), "whether the sender was closed with it"),
+    Attribute(RESPONSE_EMPTY, "bool", ("response",), "whether nothing but the closing was sent"),
     Attribute(SERVICE_NAME, "string", _RESOURCE, "`OTEL_SERVICE_NAME`, or `triton`"),
     Attribute(SERVICE_INSTANCE_ID, "string", _RESOURCE, "host, model instance and process id"),
     Attribute(HOST_NAME, "string", _RESOURCE, "name of the host"),

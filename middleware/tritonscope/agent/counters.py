@@ -9,7 +9,8 @@ class AgentCounters(NamedTuple):
     """Everything since the agent began. Each span that was made is sent, failed or dropped in the end.
 
     `records_dropped` counts batches that found their ring full, `damages` places where a ring did not hold what its
-    writer had put there, `spans_unsampled` spans that were not made because their trace is not sampled.
+    writer had put there, `spans_unsampled` spans that were not made because their trace is not sampled,
+    `stubs_died` stubs that ended in the middle of a batch.
     """
 
     spans_sent: int = 0
@@ -20,6 +21,7 @@ class AgentCounters(NamedTuple):
     requests: int = 0
     records_dropped: int = 0
     damages: int = 0
+    stubs_died: int = 0
     rings: int = 0
     rings_removed: int = 0
 

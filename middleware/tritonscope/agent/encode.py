@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _SCOPE = InstrumentationScope(name="tritonscope", version=__version__)
 _INTERNAL = Span.SPAN_KIND_INTERNAL
+_CLIENT = Span.SPAN_KIND_CLIENT
 _SAMPLED = 0x01
 _LOCAL = _SAMPLED | SpanFlags.SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK
 _REMOTE = _LOCAL | SpanFlags.SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK
@@ -54,7 +55,7 @@ def _add(scope_spans: ScopeSpans, span: SpanData, shared_attributes: bytes) -> N
         parent_span_id=span.parent_id,
         trace_state=span.trace_state,
         name=span.name,
-        kind=_INTERNAL,
+        kind=_CLIENT if span.is_call else _INTERNAL,
         start_time_unix_nano=span.start_unix_ns,
         end_time_unix_nano=span.end_unix_ns,
         flags=_REMOTE if span.remote_parent else _LOCAL,
@@ -80,5 +81,7 @@ def _put(attributes: RepeatedCompositeFieldContainer[KeyValue], pairs: Iterable[
         slot = attributes.add(key=key).value
         if isinstance(value, str):
             slot.string_value = value
+        elif isinstance(value, bool):
+            slot.bool_value = value
         else:
             slot.int_value = value

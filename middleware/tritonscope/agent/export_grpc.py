@@ -6,8 +6,8 @@ from pathlib import Path
 
 import grpc
 from google.protobuf.message import DecodeError
-from google.rpc.error_details_pb2 import RetryInfo  # type: ignore[import-untyped]  # it has no stubs
-from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]  # it has no stubs
+from google.rpc.error_details_pb2 import RetryInfo
+from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from tritonscope import __version__

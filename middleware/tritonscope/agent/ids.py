@@ -12,6 +12,11 @@ _TRACES_LOW = _TRACES_HIGH + (1 << 17)
 # The trace of a batch with several requests: as if of the last request that fits. No batch is that large.
 _OWN_TRACE = (1 << 17) - 1
 
+# Beyond all other slots; ids of so long a stream may repeat those of another batch, 2**20 slots on.
+_RESPONSES = 1 << 20
+# Beyond the number of any batch.
+_LIFECYCLE = 1 << 43
+
 COMPUTE = 0
 """The stage that is the user's `execute` itself."""
 
@@ -29,6 +34,17 @@ def request_span_id(seed: int, sequence: int, index: int) -> bytes:
 def stage_span_id(seed: int, sequence: int, stage: int) -> bytes:
     """Return the 8-byte id of the span of stage `stage` of batch `sequence`."""
     return _span_id(seed, sequence, _STAGES + stage)
+
+
+def response_span_id(seed: int, sequence: int, index: int, number: int) -> bytes:
+    """Return the 8-byte id of the span of response `number`, from 1, to request `index` of batch `sequence`."""
+    return _span_id(seed, sequence, _RESPONSES + (index << 12) + number)
+
+
+def lifecycle_ids(seed: int, hook: str) -> tuple[bytes, bytes]:
+    """Return the ids of the trace and the span of a call of `initialize` or `finalize`."""
+    sequence = _LIFECYCLE + len(hook)
+    return request_trace_id(seed, sequence, 0), _span_id(seed, sequence, 0)
 
 
 def request_trace_id(seed: int, sequence: int, index: int) -> bytes:

@@ -18,7 +18,7 @@ from tritonscope.agent.sampling import Sampler
 from tritonscope.agent.source import READ_LIMIT, Source
 from tritonscope.agent.tracer import InstanceTracer
 from tritonscope.errors import RingDirectoryError
-from tritonscope.records import BatchRecord
+from tritonscope.records import BatchRecord, Event
 from tritonscope.ring.layout import RingFormatError
 from tritonscope.ring.reader import RingReader
 
@@ -132,15 +132,17 @@ class Agent:
             self._retire(path).close()
             self._folder.skip(path, str(error))
             return 0
+        if ended:
+            records = source.last_words()
         if records:
             self._pass_on(source, records, offset_ns)
-        elif ended:
+        if ended:
             self._remove(path)
         return len(records)
 
-    def _pass_on(self, source: Source, records: list[BatchRecord], offset_ns: int) -> None:
+    def _pass_on(self, source: Source, records: list[Event], offset_ns: int) -> None:
         if self._recording:
-            self._recording.add(source.instance, records)
+            self._recording.add(source.instance, [record for record in records if isinstance(record, BatchRecord)])
         if self._tracing and source.tracer:
             for payload in source.tracer.trace(records, offset_ns):
                 self._tracing.delivery.offer(payload)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 
 from tritonscope.agent.counters import AgentCounters
 from tritonscope.agent.tracer import InstanceTracer
-from tritonscope.records import BatchRecord, InstanceRecord
+from tritonscope.records import BatchRecord, Event, InstanceRecord, RequestRecord
 from tritonscope.ring.layout import RingFormatError, Scoreboard, State
 from tritonscope.ring.reader import RingReader
 from tritonscope.settings import log
@@ -19,7 +20,7 @@ class Source:
 
     def __init__(self, reader: RingReader, tracer: InstanceTracer | None) -> None:
         self._reader = reader
-        self._batches = self._requests = self._drops = self._damages = 0
+        self._batches = self._requests = self._drops = self._damages = self._deaths = 0
         self.tracer = tracer
 
     @property
@@ -27,24 +28,43 @@ class Source:
         """Whose ring it is."""
         return self._reader.instance
 
-    def read(self) -> list[BatchRecord]:
-        """Return up to `READ_LIMIT` new records."""
-        records = self._reader.read(READ_LIMIT)
-        self._batches += len(records)
-        self._requests += sum(len(record.requests) for record in records)
-        return records
+    def read(self) -> list[Event]:
+        """Return up to `READ_LIMIT` new events."""
+        events = self._reader.read(READ_LIMIT)
+        self._count(events)
+        return events
 
     def has_ended(self) -> bool:
-        """Whether the stub is gone and all that it wrote has been read. A stub that died at work is told of."""
+        """Whether the stub is gone and all that it wrote has been read."""
         if self._reader.writer_alive():
             return False
         score = self._look()
-        if score.read_bytes < score.written_bytes:
-            return False
-        if score.state is State.EXECUTING:
-            name = self.instance.instance
-            log.warning("%s (process %d) ended in the middle of a batch of %d", name, score.pid, score.batch_size)
-        return True
+        return score.read_bytes >= score.written_bytes
+
+    def last_words(self) -> list[Event]:
+        """Return the batch that a stub took along when it died at work, as one that failed now."""
+        score = self._look()
+        if score.state is not State.EXECUTING:
+            return []
+        sequence, requests = self._reader.in_flight()
+        name = self.instance.instance
+        log.warning("%s (process %d) ended in the middle of a batch of %d", name, score.pid, score.batch_size)
+        self._deaths += 1
+        batch = BatchRecord(
+            sequence,
+            score.since_ns,
+            max(time.monotonic_ns() - score.since_ns, 0),
+            -1,
+            requests or (RequestRecord(),) * score.batch_size,
+            f"StubDied: process {score.pid} of {name} ended in the middle of this batch",
+        )
+        self._count([batch])
+        return [batch]
+
+    def _count(self, events: list[Event]) -> None:
+        batches = [event for event in events if isinstance(event, BatchRecord)]
+        self._batches += len(batches)
+        self._requests += sum(len(batch.requests) for batch in batches)
 
     def counters(self) -> AgentCounters:
         """Return this ring's part of the agent's counters."""
@@ -57,6 +77,7 @@ class Source:
             requests=self._requests,
             records_dropped=self._drops,
             damages=self._damages,
+            stubs_died=self._deaths,
             rings=1,
         )
 

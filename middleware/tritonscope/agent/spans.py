@@ -22,7 +22,7 @@ class SpanLink(NamedTuple):
 
 
 class SpanData(msgspec.Struct, frozen=True, gc=False):
-    """One span, all of its kind INTERNAL and sampled. `parent_id` is empty for a root.
+    """One sampled span, of kind CLIENT if it `is_call`, else INTERNAL. `parent_id` is empty for a root.
 
     `attributes` is one and the same object for the spans of a batch, `own_attributes` is what a span has besides.
     `error` is empty where all went well. `remote_parent` says that another process made the parent.
@@ -40,6 +40,7 @@ class SpanData(msgspec.Struct, frozen=True, gc=False):
     error: str = ""
     trace_state: str = ""
     remote_parent: bool = False
+    is_call: bool = False
 
 
 class Origin(NamedTuple):
@@ -50,13 +51,23 @@ class Origin(NamedTuple):
     attributes: tuple[Pair, ...]
 
 
-class _Identity(NamedTuple):
+class Identity(NamedTuple):
     """Where a request's span stands in its trace."""
 
     trace_id: bytes
     span_id: bytes
     parent: ParentContext | None
     sampled: bool
+
+
+class Frame(NamedTuple):
+    """What a detail of a batch, however late, needs of it: ids, and the attributes that all of its spans share."""
+
+    origin: Origin
+    sequence: int
+    start_ns: int
+    own: SpanData
+    requests: tuple[Identity, ...]
 
 
 class _Batch(NamedTuple):
@@ -82,17 +93,19 @@ def origin_of(instance: InstanceRecord) -> Origin:
     )
 
 
-def spans_of(origin: Origin, record: BatchRecord, offset_ns: int, sampler: Sampler) -> list[SpanData]:
+def spans_of(
+    origin: Origin, record: BatchRecord, offset_ns: int, sampler: Sampler
+) -> tuple[list[SpanData], Frame | None]:
     """Return the sampled spans of one batch: its own, that of `execute`, and one for each request.
 
     `offset_ns` is the wall clock minus CLOCK_MONOTONIC; one for all spans of a batch keeps them together when
-    the wall clock steps.
+    the wall clock steps. The frame is for the batch's details, None if nothing of it is sampled.
     """
-    identities = [
+    identities = tuple(
         _identify(origin, record.sequence, index, request, sampler) for index, request in enumerate(record.requests)
-    ]
+    )
     if not any(identity.sampled for identity in identities):
-        return []
+        return [], None
     batch = _open(origin, record, offset_ns)
     own = _batch_span(batch, identities)
     requests = [
@@ -100,19 +113,20 @@ def spans_of(origin: Origin, record: BatchRecord, offset_ns: int, sampler: Sampl
         for request, identity in zip(record.requests, identities, strict=True)
         if identity.sampled
     ]
-    return [*requests, own, _compute_span(batch, own)]
+    frame = Frame(origin, record.sequence, record.start_ns, own, identities)
+    return [*requests, own, _compute_span(batch, own)], frame
 
 
 def spans_when_sampled(record: BatchRecord) -> int:
     """Return how many spans a batch has when all of it is sampled."""
-    return len(record.requests) + 2
+    return len(record.requests) + 2 + len(record.details)
 
 
-def _identify(origin: Origin, sequence: int, index: int, request: RequestRecord, sampler: Sampler) -> _Identity:
+def _identify(origin: Origin, sequence: int, index: int, request: RequestRecord, sampler: Sampler) -> Identity:
     parent = parent_of(request)
     trace_id = parent.trace_id if parent else ids.request_trace_id(origin.seed, sequence, index)
     span_id = ids.request_span_id(origin.seed, sequence, index)
-    return _Identity(trace_id, span_id, parent, sampler.keeps(trace_id, parent))
+    return Identity(trace_id, span_id, parent, sampler.keeps(trace_id, parent))
 
 
 def _open(origin: Origin, record: BatchRecord, offset_ns: int) -> _Batch:
@@ -127,7 +141,7 @@ def _open(origin: Origin, record: BatchRecord, offset_ns: int) -> _Batch:
     return _Batch(origin, record, start_ns, start_ns + record.wall_ns, origin.attributes + measured)
 
 
-def _batch_span(batch: _Batch, identities: list[_Identity]) -> SpanData:
+def _batch_span(batch: _Batch, identities: tuple[Identity, ...]) -> SpanData:
     """Return the batch's span: under its only request, or a root that links those of its requests that are sent."""
     seed, sequence = batch.origin.seed, batch.record.sequence
     alone = identities[0] if len(identities) == 1 else None
@@ -159,7 +173,7 @@ def _compute_span(batch: _Batch, own: SpanData) -> SpanData:
     )
 
 
-def _request_span(batch: _Batch, request: RequestRecord, identity: _Identity, own: SpanData) -> SpanData:
+def _request_span(batch: _Batch, request: RequestRecord, identity: Identity, own: SpanData) -> SpanData:
     parent = identity.parent
     return SpanData(
         trace_id=identity.trace_id,
@@ -169,9 +183,18 @@ def _request_span(batch: _Batch, request: RequestRecord, identity: _Identity, ow
         start_unix_ns=batch.start_unix_ns,
         end_unix_ns=batch.end_unix_ns,
         attributes=batch.attributes,
-        own_attributes=((names.REQUEST_ID, request.request_id),) if request.request_id else (),
+        own_attributes=_request_attributes(request),
         links=() if own.parent_id else (SpanLink(own.trace_id, own.span_id),),
         error=request.error or batch.record.error,
         trace_state=parent.trace_state if parent else "",
         remote_parent=parent is not None,
     )
+
+
+def _request_attributes(request: RequestRecord) -> tuple[Pair, ...]:
+    own = (
+        (names.REQUEST_ID, request.request_id),
+        (names.CORRELATION_ID, request.correlation_id),
+        (names.FATE, request.fate),
+    )
+    return tuple(pair for pair in own if pair[1])

@@ -10,7 +10,8 @@ instance, then the ring itself:
     word 32       bytes written since the start (only the writer stores it)
     word 48       bytes read since the start (only the reader stores it; on a cache line of its own)
     byte 1024     32-bit length of the identity, then the identity (an InstanceRecord in MessagePack)
-    byte 4096     the ring
+    byte 4096     the batch in flight: its 64-bit number, a 32-bit length, its requests in MessagePack
+    byte 20480    the ring
 
 A frame is a 32-bit length, a 32-bit checksum of the payload, the 64-bit number of the frame, and the payload,
 padded to 8 bytes. No frame wraps: where the rest of the ring is too short, a frame of length `SKIP` (or nothing,
@@ -25,9 +26,10 @@ from typing import NamedTuple
 
 MAGIC = int.from_bytes(b"tscope\x00R", "little")
 VERSION = 1
-HEAD_BYTES = 4096
 IDENTITY_OFFSET = 1024
-IDENTITY_BYTES = HEAD_BYTES - IDENTITY_OFFSET - 4
+FLIGHT_OFFSET = 4096
+HEAD_BYTES = 20480
+IDENTITY_BYTES = FLIGHT_OFFSET - IDENTITY_OFFSET - 4
 WORDS = IDENTITY_OFFSET // 8
 SUFFIX = ".ring"
 
@@ -36,6 +38,8 @@ FRAME = struct.Struct("=IIQ")
 SCORES = struct.Struct("=10Q")
 STATUS = struct.Struct("=3Q")
 SCORES_OFFSET = 9 * 8
+FLIGHT = struct.Struct("=QI")
+FLIGHT_BYTES = HEAD_BYTES - FLIGHT_OFFSET - FLIGHT.size
 SKIP = 0xFFFFFFFF
 
 

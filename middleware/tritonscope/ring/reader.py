@@ -14,8 +14,11 @@ from zlib import crc32
 
 import msgspec
 
-from tritonscope.records import Event, InstanceRecord
+from tritonscope.records import Event, InstanceRecord, RequestRecord
 from tritonscope.ring.layout import (
+    FLIGHT,
+    FLIGHT_BYTES,
+    FLIGHT_OFFSET,
     FRAME,
     HEAD_BYTES,
     IDENTITY_BYTES,
@@ -68,7 +71,7 @@ class RingReader:
         written = self._words()[Word.WRITTEN]
         records: list[Event] = []
         for payload in self._frames(written):
-            records.append(self._decode(payload))
+            self._keep(payload, records)
             if len(records) == limit:
                 break
         else:
@@ -94,6 +97,15 @@ class RingReader:
             read_bytes=self._position,
             corrupt=self._corrupt,
         )
+
+    def in_flight(self) -> tuple[int, tuple[RequestRecord, ...]]:
+        """Return the number and the requests of the batch that `execute` got last; no requests if unknown."""
+        sequence, size = FLIGHT.unpack(os.pread(self._fd, FLIGHT.size, FLIGHT_OFFSET))
+        text = os.pread(self._fd, min(size, FLIGHT_BYTES), FLIGHT_OFFSET + FLIGHT.size)
+        try:
+            return sequence, msgspec.msgpack.decode(text, type=tuple[RequestRecord, ...])
+        except msgspec.MsgspecError:
+            return sequence, ()
 
     def writer_alive(self) -> bool:
         """Whether the stub still holds its lock, in whichever PID namespace it runs."""
@@ -157,6 +169,13 @@ class RingReader:
             self._position += padded(size)
             at += padded(size)
             yield payload
+
+    def _keep(self, payload: bytes, records: list[Event]) -> None:
+        try:
+            records.append(self._decode(payload))
+        except msgspec.MsgspecError:
+            # Whole, but of a kind that this reader does not know: a newer stub wrote it.
+            self._corrupt += 1
 
     def _judge(self, written: int) -> None:
         """Give a frame that is not whole some more reads, then step over everything written so far."""

@@ -12,6 +12,9 @@ import msgspec
 
 from tritonscope.records import InstanceRecord, Record
 from tritonscope.ring.layout import (
+    FLIGHT,
+    FLIGHT_BYTES,
+    FLIGHT_OFFSET,
     FRAME,
     HEAD_BYTES,
     IDENTITY_BYTES,
@@ -28,6 +31,7 @@ from tritonscope.ring.layout import (
 )
 from tritonscope.settings import DEFAULT_RING_BYTES
 
+_FLIGHT_START = FLIGHT_OFFSET + FLIGHT.size
 _READ, _WRITTEN = int(Word.READ), int(Word.WRITTEN)
 
 
@@ -102,6 +106,15 @@ class RingWriter:
             self._map, SCORES_OFFSET, s.state, s.since_ns, s.batch_size, s.batches, s.requests, s.failures,
             s.busy_ns, s.cpu_ns, s.gil_ns, self.drops,
         )  # fmt: skip
+
+    def show_batch(self, sequence: int, requests: bytes) -> None:
+        """Store who is in the batch that begins; `requests` is their MessagePack, left out where it is too long.
+
+        If the stub dies now, this is how its reader knows whom it took along.
+        """
+        kept = requests if len(requests) <= FLIGHT_BYTES else b""
+        FLIGHT.pack_into(self._map, FLIGHT_OFFSET, sequence, len(kept))
+        self._view[_FLIGHT_START : _FLIGHT_START + len(kept)] = kept
 
     def show_status(self) -> None:
         """Store what changes when a batch begins: state, since when, batch size."""

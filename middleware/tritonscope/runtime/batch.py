@@ -20,7 +20,18 @@ class OpenBatch:
     `objects` are the user's requests, held only until `execute` has ended: a request that is held pins memory.
     """
 
-    __slots__ = ("clock", "details", "fates", "is_open", "numbers", "objects", "recorder", "requests", "sequence")
+    __slots__ = (
+        "clock",
+        "details",
+        "encoded",
+        "fates",
+        "is_open",
+        "numbers",
+        "objects",
+        "recorder",
+        "requests",
+        "sequence",
+    )
 
     def __init__(
         self, recorder: Recorder, sequence: int, objects: Sequence[Any], requests: list[RequestRecord]
@@ -31,6 +42,7 @@ class OpenBatch:
         self.requests = requests
         self.details: list[Detail] = []
         self.fates: dict[int, str] = {}
+        self.encoded = b""
         self.numbers = itertools.count(1)
         self.is_open = True
         self.clock = StageClock()

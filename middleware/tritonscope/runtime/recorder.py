@@ -7,9 +7,9 @@ import re
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
-from msgspec import structs
+from msgspec import Raw, msgpack, structs
 
 from tritonscope.probes.clocks import Elapsed
 from tritonscope.records import (
@@ -30,6 +30,7 @@ from tritonscope.runtime.senders import remember_requests
 from tritonscope.runtime.traits import Traits
 from tritonscope.settings import Settings
 
+_encode = msgpack.Encoder().encode
 _IDLE, _EXECUTING = int(State.IDLE), int(State.EXECUTING)
 
 
@@ -50,8 +51,10 @@ class Recorder:
         try:
             read = read_sequence_request if self.traits.sequences else read_request
             batch = OpenBatch(self, self._sequence, requests, [read(request) for request in requests])
+            batch.encoded = _encode(batch.requests)
             self._sequence += 1
             opened(batch)
+            self._writer.show_batch(batch.sequence, batch.encoded)
             scores = self._scores
             scores.state = _EXECUTING
             scores.batch_size += len(requests)
@@ -104,19 +107,19 @@ class Recorder:
         requests = _with_outcomes(batch, responses)
         with self._lock:
             closed(batch)
-            record = BatchRecord(batch.sequence, *elapsed, tuple(requests), _text(error), tuple(batch.details))
+            record = BatchRecord(batch.sequence, *elapsed, requests, _text(error), tuple(batch.details))
             self._writer.write(record)
-            self._score(record)
+            self._score(record, batch)
 
-    def _score(self, record: BatchRecord) -> None:
-        scores, size = self._scores, len(record.requests)
+    def _score(self, record: BatchRecord, batch: OpenBatch) -> None:
+        scores, size = self._scores, len(batch.requests)
         scores.batch_size -= size
         if not scores.batch_size:
             scores.state = _IDLE
         scores.since_ns = record.start_ns + record.wall_ns
         scores.batches += 1
         scores.requests += size
-        scores.failures += size if record.error else _failures(record)
+        scores.failures += size if record.error else _failures(batch)
         scores.busy_ns += record.wall_ns
         scores.cpu_ns += max(record.cpu_ns, 0)
         self._writer.show()
@@ -133,17 +136,20 @@ def open_recorder(instance: InstanceRecord, traits: Traits, settings: Settings) 
     return Recorder(RingWriter(path, instance, settings.ring_bytes), traits)
 
 
-def _with_outcomes(batch: OpenBatch, responses: Any) -> list[RequestRecord]:
+def _with_outcomes(batch: OpenBatch, responses: Any) -> tuple[RequestRecord, ...]:
     """Return the batch's requests, each with the error text of its response and with its fate.
 
     Triton counts an `InferenceResponse(error=...)` as a success; its sender does not.
     """
-    requests = batch.requests
-    for index, text in _errors(responses, len(requests)):
+    requests, errors = batch.requests, _errors(responses, len(batch.requests))
+    if not errors and not batch.fates:
+        # Nothing came to them since `begin`: what was encoded then goes into the ring as it is.
+        return cast("tuple[RequestRecord, ...]", Raw(batch.encoded))
+    for index, text in errors:
         requests[index] = structs.replace(requests[index], error=text)
     for index, fate in batch.fates.items():
         requests[index] = structs.replace(requests[index], fate=fate)
-    return requests
+    return tuple(requests)
 
 
 def _errors(responses: Any, size: int) -> list[tuple[int, str]]:
@@ -159,10 +165,10 @@ def _errors(responses: Any, size: int) -> list[tuple[int, str]]:
         return []  # no responses at all: Triton will refuse them itself
 
 
-def _failures(record: BatchRecord) -> int:
+def _failures(batch: OpenBatch) -> int:
     """How many of a batch's requests got an error, returned or sent."""
-    failed = {index for index, request in enumerate(record.requests) if request.error}
-    failed |= {detail.request for detail in record.details if isinstance(detail, ResponseRecord) and detail.error}
+    failed = {index for index, request in enumerate(batch.requests) if request.error}
+    failed |= {detail.request for detail in batch.details if isinstance(detail, ResponseRecord) and detail.error}
     return len(failed)
 
 

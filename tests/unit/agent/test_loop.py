@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tritonscope.agent.exporter import start_delivery
@@ -59,7 +61,7 @@ def test_spans_arrive_over_http(tmp_path, ring_writer, http_receiver, tracing_to
     assert sorted(span.name for span in spans) == ["compute"] * 2 + ["decode"] * 3 + ["decode batch"] * 2
     assert counters._asdict() == {
         "spans_sent": 7, "spans_failed": 0, "spans_dropped": 0, "spans_unsampled": 0, "batches": 2, "requests": 3,
-        "records_dropped": 0, "damages": 0, "rings": 1, "rings_removed": 0,
+        "records_dropped": 0, "damages": 0, "stubs_died": 0, "rings": 1, "rings_removed": 0,
     }  # fmt: skip
 
 
@@ -128,13 +130,41 @@ def test_a_ring_that_cannot_be_removed_is_told_of_once(tmp_path, instance, caplo
     assert agent.finish().rings_removed == 0
 
 
-def test_a_stub_that_died_at_work_is_told_of(tmp_path, instance, caplog):
+@pytest.fixture
+def dead_ring(tmp_path, instance):
+    """The ring of a stub that was killed within its batch 5, of two requests."""
     writer = RingWriter(tmp_path / "dead.ring", instance)
-    writer.scores.state, writer.scores.batch_size = State.EXECUTING, 4
+    requests = (RequestRecord("a"), RequestRecord("b"))
+    writer.show_batch(5, msgspec.msgpack.encode(requests))
+    writer.scores.state, writer.scores.batch_size, writer.scores.since_ns = State.EXECUTING, 2, time.monotonic_ns()
     writer.show()
     writer.close()
-    Agent(tmp_path).finish()
-    assert "decode_0_0 (process 42) ended in the middle of a batch of 4" in caplog.text
+
+
+def test_a_stub_that_died_at_work_is_told_of_and_counted(tmp_path, dead_ring, caplog):
+    counters = Agent(tmp_path).finish()
+    assert "decode_0_0 (process 42) ended in the middle of a batch of 2" in caplog.text
+    assert (counters.stubs_died, counters.batches, counters.requests) == (1, 1, 2)
+
+
+def test_the_batch_that_a_stub_took_along_becomes_spans_with_errors(tmp_path, dead_ring, http_receiver, tracing_to):
+    Agent(tmp_path, tracing_to(http_receiver.endpoint)).finish()
+    spans = received_spans(http_receiver)
+    assert sorted(span.name for span in spans) == ["compute", "decode", "decode", "decode batch"]
+    assert {span.status.message for span in spans} == {
+        "StubDied: process 42 of decode_0_0 ended in the middle of this batch"
+    }
+    ids = {pair.value.string_value for span in spans for pair in span.attributes if pair.key == "triton.request_id"}
+    assert ids == {"a", "b"}
+
+
+def test_a_batch_too_long_to_be_shown_still_counts_its_requests(tmp_path, instance):
+    writer = RingWriter(tmp_path / "dead.ring", instance)
+    writer.show_batch(5, b"x" * 100_000)
+    writer.scores.state, writer.scores.batch_size = State.EXECUTING, 300
+    writer.show()
+    writer.close()
+    assert Agent(tmp_path).finish().requests == 300
 
 
 def test_batches_that_found_the_ring_full_are_counted(tmp_path, instance):

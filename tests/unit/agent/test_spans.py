@@ -26,7 +26,7 @@ def spans_by_kind(instance):
 
     def make(*requests: RequestRecord, sampler: str = "parentbased_always_on", cpu_ns: int = 5, error: str = ""):
         record = BatchRecord(9, 1000, 300, cpu_ns, requests, error)
-        spans = spans_of(origin_of(instance), record, OFFSET_NS, read_sampler({"OTEL_TRACES_SAMPLER": sampler}))
+        spans, _ = spans_of(origin_of(instance), record, OFFSET_NS, read_sampler({"OTEL_TRACES_SAMPLER": sampler}))
         named = {
             name: [span for span in spans if span.name == name] for name in ("decode", "decode batch", "compute")
         }
@@ -111,12 +111,12 @@ def test_unknown_cpu_time_is_absent_and_never_zero(spans_by_kind):
 
 def test_one_span_counts_for_each_request_and_two_for_the_batch(instance):
     record = BatchRecord(9, 1000, 300, 5, (RequestRecord(), RequestRecord()))
-    spans = spans_of(origin_of(instance), record, 0, read_sampler({}))
+    spans, _ = spans_of(origin_of(instance), record, 0, read_sampler({}))
     assert len(spans) == spans_when_sampled(record)
 
 
 def test_spans_carry_exactly_the_attributes_of_the_table(spans_by_kind):
-    (request,), batch, compute = spans_by_kind(RequestRecord("id"))
+    (request,), batch, compute = spans_by_kind(RequestRecord("id", correlation_id="seq", fate="cancelled"))
     types = {str: "string", int: "int"}
     for kind, span in (("request", request), ("batch", batch), ("compute", compute)):
         pairs = [*span.attributes, *span.own_attributes]
