@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from tritonscope.analyze.window import HostWindow, Window, between, host_between, with_traffic
+from tritonscope.analyze.window import HostWindow, Window, between, host_between, one_life, with_traffic
 from tritonscope.evidence import HostSample, LoadReport, StatisticsSample
 from tritonscope.records import BatchRecord
 from tritonscope.repository.pipeline import Pipeline
@@ -46,8 +46,8 @@ class Evidence(NamedTuple):
 
 
 def evidence_of(pipeline: Pipeline, run: Run) -> Evidence:
-    """Return what a run knows of `pipeline`; at least two statistics samples make a window."""
-    samples = with_traffic(run.statistics, pipeline.name)
+    """Return what a run knows of `pipeline`; the window is that between the first and last samples with traffic."""
+    samples = with_traffic(one_life(run.statistics, pipeline.name), pipeline.name)
     load = next((load for load in reversed(run.loads) if load.model == pipeline.name), None)
     if len(samples) < 2:  # noqa: PLR2004 - a window has two edges
         return Evidence(pipeline, load=load)

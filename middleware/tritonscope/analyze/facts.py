@@ -15,12 +15,13 @@ def stage_facts(stage: MeasuredStage) -> tuple[Fact, ...]:
     """Return what shows how near a stage is to its limit."""
     # The execution of a decoupled model ends when `execute` returns, while it may still be at work.
     busy_quality = Quality.LOWER_BOUND if stage.stage.decoupled else stage.instances.quality
+    count = stage.instances
     return (
-        Fact("busy", stage.busy, "share", "sum of batch_stats ns / (window x instances)", STATISTICS, busy_quality),
-        Fact("instances", stage.instances.count, "1", stage.instances.note, CONFIGURATION, stage.instances.quality),
-        Fact("queue share", stage.queue_share, "share", "its queue ns / request ns, on the path", STATISTICS),
+        Fact("busy", stage.busy, "share", "batch_stats ns / window / instances", STATISTICS, busy_quality),
+        Fact("instances", count.count, "1", count.note, count.source, count.quality),
+        Fact("queue share", stage.queue_share, "share", "queue ns / request ns, on its path", STATISTICS),
         Fact("queue", stage.queue_ns, "ns", "queue ns / requests", STATISTICS),
-        Fact("execution", stage.execution_ns, "ns", "sum of batch_stats ns / executions", STATISTICS),
+        Fact("execution", stage.execution_ns, "ns", "batch_stats ns / executions", STATISTICS),
         Fact("batch", stage.batch, "1", "inferences / executions", STATISTICS),
         Fact("max_batch_size", stage.stage.max_batch_size, "1", "", CONFIGURATION),
         Fact("visits", stage.visits, "1", "its inferences / pipeline requests", STATISTICS),
@@ -53,8 +54,8 @@ def ceiling_facts(measured: MeasuredPipeline, without: str = "") -> tuple[Fact, 
     lowest = next_ceiling(measured, without)
     if lowest is None:
         return ()
-    name = f"{'next' if without else 'first'} ceiling: {lowest.name}"
-    return (Fact(name, lowest.per_s, "requests/s", "see its capacity", STATISTICS, Quality.ESTIMATE),)
+    name = "next ceiling" if without else "first ceiling"
+    return (Fact(name, lowest.per_s, "requests/s", lowest.name, STATISTICS, Quality.ESTIMATE),)
 
 
 def host_facts(measured: MeasuredPipeline) -> tuple[Fact, ...]:
@@ -80,5 +81,5 @@ def outside_facts(measured: MeasuredPipeline) -> tuple[Fact, ...]:
     if measured.unjudged:
         return ()
     share = max(1 - measured.in_stages_ns / measured.request_ns, 0.0)
-    formula = "1 - (queue + execution) on the longest path / request ns"
+    formula = "1 - (queue + execution) / request ns"
     return (Fact("in no stage", share, "share", formula, STATISTICS, Quality.ESTIMATE),)

@@ -17,6 +17,7 @@ class Instances(msgspec.Struct, frozen=True):
 
     count: int
     quality: Quality = Quality.EXACT
+    source: str = "config.pbtxt"
     note: str = ""
 
 
@@ -50,16 +51,18 @@ def _gpus(stage: Stage, measured: Busy) -> int:
 
 def _count(stage: Stage, measured: Busy | None, seen: int, gpus: int) -> Instances:
     if seen:
-        return Instances(seen, note="processes that tritonscope saw")
+        return Instances(seen, source="records")
     configured = stage.instances
     known = configured.known
     implied = measured.implied if measured else 1
     count = max(configured.on(gpus) if known is None else known, 1)
     measure = f"the measured {measured.instances:.2f} busy instances imply" if measured else ""
     if implied > count:
-        return Instances(implied, Quality.LOWER_BOUND, f"configured: {configured}; {measure} {implied}")
+        return Instances(
+            implied, Quality.LOWER_BOUND, "statistics", f"configured: {configured}; {measure} {implied}"
+        )
     if known is not None:
         return Instances(count)
     where = "instance_group names no GPUs" if stage.groups else "instance_group absent"
     how = f"{measure} at least {count}" if implied == count else f"{gpus} GPU{'s' * (gpus > 1)} assumed"
-    return Instances(count, Quality.LOWER_BOUND, f"{where}: {configured.per_gpu} per GPU; {how}")
+    return Instances(count, Quality.LOWER_BOUND, "statistics", f"{where}: {configured.per_gpu} per GPU; {how}")

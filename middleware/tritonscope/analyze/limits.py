@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -11,6 +11,7 @@ import msgspec
 from tritonscope.analyze import capacity
 from tritonscope.analyze.findings import Effect, Quality
 from tritonscope.analyze.measured import MeasuredPipeline, MeasuredStage
+from tritonscope.analyze.window import HostWindow
 
 SATURATED = 0.9
 """Busy share from which a stage with a queue bounds the pipeline."""
@@ -24,8 +25,8 @@ CO_LIMITING = 1.1
 """Capacities within this factor of the least bound the pipeline together."""
 
 CPU_FULL = 0.95
-_CPU_SPREAD = 0.05
-"""How much the CPU time of a request changed with the load in our own measurements."""
+_SPREAD = 0.05
+"""How far a ceiling may be off: execution and CPU time of a request change with the load."""
 
 
 class Ceiling(NamedTuple):
@@ -71,8 +72,7 @@ def ceilings(measured: MeasuredPipeline, counts: Mapping[str, int] | None = None
     found = [_stage_ceiling(measured, stage, (counts or {}).get(stage.name)) for stage in measured.stages]
     if measured.host and measured.host.busy_cores:
         per_s = capacity.cpu_ceiling_per_s(measured.host.cores, measured.host.busy_cores, measured.requests_per_s)
-        spread = _CPU_SPREAD * per_s
-        found.append(Ceiling(f"the CPU ({measured.host.cores} cores)", per_s, per_s - spread, per_s + spread))
+        found.append(_ceiling(f"the CPU ({measured.host.cores} cores)", per_s, per_s, per_s))
     return sorted(found, key=lambda ceiling: ceiling.per_s)
 
 
@@ -81,29 +81,25 @@ def next_ceiling(measured: MeasuredPipeline, model: str) -> Ceiling | None:
     return next((ceiling for ceiling in ceilings(measured) if ceiling.name != model), None)
 
 
-def predict(measured: MeasuredPipeline, counts: Mapping[str, int]) -> Effect:
-    """Return what other numbers of instances would make of the throughput."""
-    change = ", ".join(f"{model} count: {count}" for model, count in counts.items())
-    return _effect(measured, change, ceilings(measured, counts))
+def predict(measured: MeasuredPipeline, model: str, count: int) -> Effect:
+    """Return what `count` instances of a stage would make of the throughput."""
+    return _effect(measured, f"count: {count}", ceilings(measured, {model: count}), measured.in_flight)
 
 
-def predict_without(measured: MeasuredPipeline, model: str) -> Effect | None:
-    """Return what the throughput would be if `model` held nothing back, None where nothing else was measured."""
-    others = [ceiling for ceiling in ceilings(measured) if ceiling.name != model]
-    return _effect(measured, f"{model} no longer the limit", others) if others else None
+def predict_without(measured: MeasuredPipeline, *models: str) -> Effect | None:
+    """Return what the throughput would be if `models` held nothing back, None where nothing else was measured."""
+    others = [ceiling for ceiling in ceilings(measured) if ceiling.name not in models]
+    if not others:
+        return None
+    effect = _effect(measured, f"freeing {' and '.join(models)}", others, measured.in_flight)
+    # To take a limit away harms nothing, whatever the queues behind it do.
+    return msgspec.structs.replace(effect, lower_per_s=max(effect.lower_per_s, effect.now_per_s))
 
 
-def predict_in_flight(measured: MeasuredPipeline, requests: float) -> Effect:
-    """Return what more requests in flight would make of the throughput."""
-    crowded = measured._replace(in_flight=requests)
-    effect = _effect(crowded, f"{requests:.0f} requests in flight", ceilings(crowded))
-    flying = capacity.closed_loop_per_s(requests, measured.unqueued_ns, ceilings(crowded)[0].per_s)
-    return msgspec.structs.replace(
-        effect,
-        per_s=flying,
-        lower_per_s=min(effect.lower_per_s, flying),
-        upper_per_s=max(effect.upper_per_s, flying),
-    )
+def predict_in_flight(measured: MeasuredPipeline, requests: int) -> Effect:
+    """Return what another number of requests in flight would make of the throughput."""
+    bounds = ceilings(measured._replace(in_flight=requests))
+    return _effect(measured, f"{requests} requests in flight", bounds, requests)
 
 
 def _is_saturated(stage: MeasuredStage) -> bool:
@@ -124,7 +120,11 @@ def _stage_ceiling(measured: MeasuredPipeline, stage: MeasuredStage, count: int 
         upper = math.inf
     # Another instance on a GPU that may be full already buys nothing for certain.
     on_gpu = any(group.kind == "GPU" for group in stage.stage.groups)
-    return Ceiling(stage.name, per_s, min(now, per_s) if on_gpu else per_s, upper)
+    return _ceiling(stage.name, per_s, min(now, per_s) if on_gpu else per_s, upper)
+
+
+def _ceiling(name: str, per_s: float, lower_per_s: float, upper_per_s: float) -> Ceiling:
+    return Ceiling(name, per_s, (1 - _SPREAD) * lower_per_s, (1 + _SPREAD) * upper_per_s)
 
 
 def _batch_growth(measured: MeasuredPipeline, stage: MeasuredStage) -> float:
@@ -134,23 +134,33 @@ def _batch_growth(measured: MeasuredPipeline, stage: MeasuredStage) -> float:
     return max(min(stage.stage.max_batch_size, measured.in_flight) / stage.batch, 1.0)
 
 
-def _effect(measured: MeasuredPipeline, change: str, bounds: list[Ceiling]) -> Effect:
-    flying, alone_ns = measured.in_flight, measured.unqueued_ns
-    lowest = bounds[0]
+def _effect(measured: MeasuredPipeline, change: str, bounds: Sequence[Ceiling], flying: float) -> Effect:
+    """Return the effect of having `bounds` for ceilings and `flying` requests in flight."""
+    alone_ns, now = measured.unqueued_ns, ceilings(measured)[0]
     reachable = capacity.in_flight_ceiling_per_s(flying, alone_ns)
-    scale = capacity.closed_loop_per_s(flying, alone_ns, lowest.per_s) / capacity.closed_loop_per_s(
-        flying, alone_ns, ceilings(measured)[0].per_s
-    )
     upper = min(reachable, *(bound.upper_per_s for bound in bounds))
     lower = min(capacity.least_per_s(flying, alone_ns, min(bound.lower_per_s for bound in bounds)), upper)
-    crowd = f"{flying:.0f} requests in flight" if flying >= 1.5 else "one request in flight at a time"  # noqa: PLR2004
+    modelled_now = capacity.closed_loop_per_s(measured.in_flight, alone_ns, now.per_s)
+    modelled = capacity.closed_loop_per_s(flying, alone_ns, bounds[0].per_s)
+    crowd = describe_crowd(flying)
     return Effect(
         change=change,
         now_per_s=measured.requests_per_s,
-        per_s=min(max(measured.requests_per_s * scale, lower), upper),
+        # What the model says of the change is believed, not what it says of the present, which was measured.
+        per_s=min(max(measured.requests_per_s * modelled / modelled_now, lower), upper),
         lower_per_s=lower,
         upper_per_s=upper,
-        binds_next=lowest.name if lowest.per_s <= reachable else crowd,
-        assumption=f"{crowd} as now, executions and CPU time per request as now (the latter +-{_CPU_SPREAD:.0%}); "
-        "estimate: mean value analysis; lower bound: every request waits for every other; upper bound: no queue",
+        binds_next=bounds[0].name if bounds[0].per_s <= reachable else crowd,
+        assumption=f"{crowd}; execution and CPU time of a request as now, +-{_SPREAD:.0%}. "
+        "Estimate: mean value analysis. Lower bound: every request waits for every other. Upper bound: no queue.",
     )
+
+
+def describe_crowd(requests: float) -> str:
+    """Return a number of requests in flight in words."""
+    return "one request in flight" if round(requests) <= 1 else f"{requests:.0f} requests in flight"
+
+
+def cpu_is_full(host: HostWindow | None) -> bool:
+    """Tell whether all cores of the host were at work."""
+    return host is not None and host.busy_cores >= CPU_FULL * host.cores

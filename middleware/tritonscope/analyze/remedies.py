@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tritonscope.analyze.findings import Effect
-from tritonscope.analyze.limits import CPU_FULL, predict
+from tritonscope.analyze.limits import cpu_is_full, predict, predict_without
 from tritonscope.analyze.measured import MeasuredPipeline, MeasuredStage
 from tritonscope.repository.edit import count_diff
 from tritonscope.repository.stages import Stage
@@ -23,11 +23,16 @@ _MEMORY = (
 
 
 class Remedy(NamedTuple):
-    """What to do about a stage; `diff` and `effect` where it is a change of its instance count."""
+    """What to do about a stage, and what that would buy; `diff` where it is a change worth making in its file."""
 
     advice: str
+    effect: Effect | None
     diff: str = ""
-    effect: Effect | None = None
+
+    @property
+    def is_more_instances(self) -> bool:
+        """Whether more instances are the way out."""
+        return self.effect is not None and self.effect.change.startswith("count") and self.effect.gain >= WORTH_IT
 
 
 def remedy(measured: MeasuredPipeline, stage: MeasuredStage) -> Remedy:
@@ -35,23 +40,23 @@ def remedy(measured: MeasuredPipeline, stage: MeasuredStage) -> Remedy:
     if not stage.stage.is_python:
         return Remedy(
             f"Make {stage.name} cheaper, let it batch, or give it more instances if its device has room: "
-            "that was not measured."
+            "that was not measured.",
+            predict_without(measured, stage.name),
         )
     count = best_count(measured, stage)
     if count is None:
         return Remedy(
             f"More instances buy less than {WORTH_IT:.0%}: {_obstacle(measured, stage)}. "
-            f"Make the work of {stage.name} cheaper, or move it elsewhere."
+            f"Make the work of {stage.name} cheaper, or move it elsewhere.",
+            predict(measured, stage.name, stage.instances.count + 1),
         )
-    return Remedy(
-        _advice(stage.stage, count), count_diff(stage.stage, count), predict(measured, {stage.name: count})
-    )
+    return Remedy(_advice(stage.stage, count), predict(measured, stage.name, count), count_diff(stage.stage, count))
 
 
 def best_count(measured: MeasuredPipeline, stage: MeasuredStage) -> int | None:
     """Return the least number of instances that buys nearly all there is to gain, None if that is too little."""
     now = stage.instances.count
-    buys = {count: predict(measured, {stage.name: count}).gain for count in range(now + 1, _MOST_TIMES * now + 1)}
+    buys = {count: predict(measured, stage.name, count).gain for count in range(now + 1, _MOST_TIMES * now + 1)}
     most = max(buys.values())
     if most < WORTH_IT:
         return None
@@ -60,9 +65,9 @@ def best_count(measured: MeasuredPipeline, stage: MeasuredStage) -> int | None:
 
 def _obstacle(measured: MeasuredPipeline, stage: MeasuredStage) -> str:
     host = measured.host
-    if host and host.busy_cores >= CPU_FULL * host.cores:
+    if host and cpu_is_full(host):
         return f"the CPU is full ({host.busy_cores:.2f} of {host.cores} cores)"
-    return f"{predict(measured, {stage.name: stage.instances.count + 1}).binds_next} binds next"
+    return f"{predict(measured, stage.name, stage.instances.count + 1).binds_next} binds next"
 
 
 def _advice(stage: Stage, count: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 import msgspec
@@ -69,6 +69,15 @@ def host_between(before: HostSample, after: HostSample) -> HostWindow | None:
     if duration_ns <= 0 or after.cpu_busy_ns < before.cpu_busy_ns:
         return None
     return HostWindow(after.cores, (after.cpu_busy_ns - before.cpu_busy_ns) / duration_ns)
+
+
+def one_life(samples: Sequence[StatisticsSample], model: str) -> Sequence[StatisticsSample]:
+    """Return the last samples between which `model` was not loaded anew, and the host not started anew."""
+    begin = 0
+    for number, (before, after) in enumerate(pairwise(samples), 1):
+        if after.taken_ns <= before.taken_ns or model in between(before, after).reloaded:
+            begin = number
+    return samples[begin:]
 
 
 def with_traffic(samples: Sequence[StatisticsSample], model: str) -> Sequence[StatisticsSample]:

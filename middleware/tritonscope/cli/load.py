@@ -123,7 +123,7 @@ def parse_file(word: str) -> tuple[str, Path]:
 def _with_own_client(plan: LoadPlan) -> tuple[LoadReport, float]:
     """Return the report, and the share of one core that this process used meanwhile."""
     wall, cpu = time.monotonic(), time.process_time()
-    with _progress_bar(plan.model) as show:
+    with progress_bar(plan.model) as show:
         report = run_load(plan, on_progress=show)
     return report, (time.process_time() - cpu) / (time.monotonic() - wall)
 
@@ -137,7 +137,8 @@ def _with_perf_analyzer(plan: LoadPlan) -> LoadReport:
 
 
 @contextmanager
-def _progress_bar(model: str) -> Iterator[Callable[[LoadProgress], None]]:
+def progress_bar(model: str) -> Iterator[Callable[[LoadProgress], None]]:
+    """Show on stderr how far a load is, and clear it away; yields what `run_load` tells its progress."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[counted]}"))
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

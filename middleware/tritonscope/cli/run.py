@@ -13,6 +13,7 @@ Examples:
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -24,6 +25,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--dir", type=Path, metavar="DIR", help="folder for the rings (default: TRITONSCOPE_DIR)")
     parser.add_argument("--run-file", type=Path, metavar="FILE", help="also save everything seen into a run file")
+    parser.add_argument("--summary-file", type=Path, metavar="FILE", help="write the agent's counts there (JSON)")
     parser.add_argument("--no-agent", action="store_true", help="record only; an agent elsewhere reads the rings")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the server's command line")
 
@@ -33,6 +35,8 @@ def run(args: argparse.Namespace) -> int:
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     directory = args.dir or read_settings().directory
     outcome = supervise(command, directory, _agent_options(args))
+    if args.summary_file:
+        args.summary_file.write_text(json.dumps(outcome.summary) + "\n")
     print(_closing_line(outcome), file=sys.stderr)
     return outcome.exit_code
 

@@ -30,7 +30,7 @@ def read_repository(path: Path) -> Repository:
             stages[folder.name] = read_model(folder)
         except ConfigError as error:  # noqa: PERF203 - one broken model must not hide the others
             broken[folder.name] = error
-    repository = Repository(stages, tuple(broken.values()), frozenset(broken))
+    repository = Repository(stages, tuple(broken.values()), broken)
     return repository._replace(problems=(*repository.problems, *_wrong_names(stages), *_missing(repository)))
 
 
@@ -67,7 +67,7 @@ def _wrong_names(stages: dict[str, Stage]) -> list[RepositoryError]:
 
 
 def _missing(repository: Repository) -> list[RepositoryError]:
-    there = repository.stages.keys() | repository.broken
+    there = repository.stages.keys() | repository.broken.keys()
     return [
         missing_model(ensemble, step, repository)
         for ensemble in repository.ensembles.values()

@@ -64,9 +64,11 @@ def build_pipeline(name: str, repository: Repository) -> Pipeline:
     """Return the pipeline of the ensemble `name`; a model that is none makes a pipeline of one stage.
 
     Raises:
-        RepositoryError: there is no such model, a step's model is missing, or steps wait for each other.
+        RepositoryError: there is no such model, it or a step's model is broken or missing, or it is circular.
     """
     stage = repository.stages.get(name)
+    if name in repository.broken:
+        raise repository.broken[name]
     if stage is None:
         raise RepositoryError(f"there is no model '{name}'; found: {_names(repository.stages, name)}")
     if not stage.is_ensemble:
@@ -80,7 +82,7 @@ def missing_model(ensemble: Stage, step: Step, repository: Repository) -> Reposi
     """Return the error that says which step of `ensemble` has no model, and which models there are."""
     where = f"ensemble '{ensemble.name}', step {ensemble.steps.index(step) + 1}"
     if step.model in repository.broken:
-        return RepositoryError(f"{where}: the configuration of model '{step.model}' does not parse")
+        return RepositoryError(f"{where}: model '{step.model}' is broken: {repository.broken[step.model]}")
     folder = f"{ensemble.path.parent.parent.name}/" if ensemble.path else "the repository"
     others = _names(repository.stages.keys() - {ensemble.name}, step.model)
     return RepositoryError(f"{where}: model '{step.model}' is not in {folder}; found: {others}")

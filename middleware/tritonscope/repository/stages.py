@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,7 +60,7 @@ class Step(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """One model. `groups` is empty where the file has none, `steps` where it is no ensemble; `text` is the file's."""
+    """One model. `groups` is empty if its file has none, `steps` unless it is an ensemble; `text` is the file's."""
 
     name: str
     backend: str
@@ -112,12 +113,12 @@ class Stage(NamedTuple):
 class Repository(NamedTuple):
     """All models by name, and what is wrong: configurations that do not parse, steps without a model.
 
-    `broken` names the models that are not among `stages` because their configuration does not parse.
+    `broken` has the models that are not among `stages` because their configuration does not parse.
     """
 
     stages: dict[str, Stage]
     problems: tuple[RepositoryError, ...] = ()
-    broken: frozenset[str] = frozenset()
+    broken: Mapping[str, RepositoryError] = {}
 
     @property
     def ensembles(self) -> dict[str, Stage]:

@@ -14,8 +14,9 @@ _BUSY_FIELDS = (0, 1, 2, 5, 6)
 
 
 def sample_host(stat: Path = Path("/proc/stat")) -> HostSample:
-    """Return the host's CPU time so far. Source: proc(5)."""
+    """Return the CPU time of all logical cores so far, whatever a container may use of them. Source: proc(5)."""
     taken_ns = time.monotonic_ns()
-    ticks = [int(field) for field in stat.read_text().splitlines()[0].split()[1:]]
+    rows = [line.split() for line in stat.read_text().splitlines() if line.startswith("cpu")]
+    ticks = [int(field) for field in rows[0][1:]]
     busy_ns = sum(ticks[field] for field in _BUSY_FIELDS) * (1_000_000_000 // os.sysconf("SC_CLK_TCK"))
-    return HostSample(taken_ns, os.cpu_count() or 1, busy_ns)
+    return HostSample(taken_ns, max(len(rows) - 1, 1), busy_ns)

@@ -2,42 +2,66 @@
 
 from __future__ import annotations
 
+import ipaddress
 import time
 from types import TracebackType
 from typing import Any
 
 import httpx
 
-from tritonscope.errors import ServerUnreachableError
+from tritonscope.errors import ServerUnreachableError, UsageError
 from tritonscope.evidence import StatisticsSample
-from tritonscope.repository.config import parse_json, to_stage
-from tritonscope.repository.stages import Repository
 from tritonscope.runs import ConfigLine
-from tritonscope.sources.statistics import read_statistics
+from tritonscope.sources.stats_json import read_statistics
 
 _TIMEOUT_S = 10.0
 
 
 class TritonHttp:
-    """A Triton at `url`, as in `localhost:8000`. Every method may raise ServerUnreachableError."""
+    """A Triton at `url`, as in `localhost:8000` or `https://triton.example`.
+
+    Every method that asks raises ServerUnreachableError when no Triton answers.
+
+    Raises:
+        UsageError: `url` is none.
+    """
 
     def __init__(self, url: str) -> None:
-        self.url = url.removeprefix("http://").rstrip("/")
-        self._client = httpx.Client(base_url=f"http://{self.url}", timeout=_TIMEOUT_S, trust_env=False)
+        self.url = (url if "://" in url else f"http://{url}").rstrip("/")
+        try:
+            self._client = httpx.Client(base_url=self.url, timeout=_TIMEOUT_S, trust_env=False)
+        except httpx.InvalidURL as error:
+            raise UsageError(f"{url!r} is no url ({error}): give HOST:PORT, for example localhost:8000") from None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server runs on this host: its url is a loopback address."""
+        host = self._client.base_url.host
+        try:
+            return ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"
+
+    def ready(self) -> bool:
+        """Tell whether the server and all its models are ready."""
+        return self._answer("GET", "/v2/health/ready").status_code == httpx.codes.OK
 
     def statistics(self) -> StatisticsSample:
         """Return the counters of all models now, dated in the middle of the answer's way."""
         before_ns = time.monotonic_ns()
         document = self._ask("GET", "/v2/models/stats")
-        return read_statistics(
-            document, (before_ns + time.monotonic_ns()) // 2, f"http://{self.url}/v2/models/stats"
-        )
+        taken_ns = (before_ns + time.monotonic_ns()) // 2
+        return read_statistics(document, taken_ns, f"{self.url}/v2/models/stats")
 
     def configs(self) -> list[ConfigLine]:
-        """Return the configuration of every model that is ready."""
+        """Return the configuration of every model that is ready, as the server normalised it."""
         index = self._ask("POST", "/v2/repository/index", json={"ready": True})
-        names = sorted({entry["name"] for entry in index})
+        names = sorted({str(entry["name"]) for entry in index})
         return [ConfigLine(name, self._ask("GET", f"/v2/models/{name}/config")) for name in names]
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
 
     def __enter__(self) -> TritonHttp:
         return self
@@ -45,19 +69,24 @@ class TritonHttp:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._client.close()
+        self.close()
 
     def _ask(self, method: str, path: str, **options: Any) -> Any:
+        answer = self._answer(method, path, **options)
         try:
-            answer = self._client.request(method, path, **options)
             answer.raise_for_status()
             return answer.json()
-        except (httpx.HTTPError, ValueError) as error:
-            raise ServerUnreachableError(
-                f"no Triton answers at http://{self.url} ({error}): is the server up, and is this its HTTP port?"
-            ) from None
+        except (httpx.HTTPStatusError, ValueError):
+            raise self._unreachable(f"{path} answered {answer.status_code}, not Triton's JSON") from None
 
+    def _answer(self, method: str, path: str, **options: Any) -> httpx.Response:
+        try:
+            return self._client.request(method, path, **options)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self._unreachable(str(error) or type(error).__name__) from None
 
-def to_repository(configs: list[ConfigLine]) -> Repository:
-    """Return the models of configurations that a server gave."""
-    return Repository({line.model: to_stage(parse_json(line.json or {}), line.model) for line in configs})
+    def _unreachable(self, why: str) -> ServerUnreachableError:
+        return ServerUnreachableError(
+            f"no Triton answers at {self.url} ({why}): is the server up, and is this its HTTP port "
+            "(8000 by default, not 8001 of gRPC or 8002 of metrics)?"
+        )

@@ -1,10 +1,10 @@
-"""Passes for a pipeline that no stage holds: where its limit would be, and whether the client keeps it from there."""
+"""Passes for a pipeline that no stage holds: where its limit would be, and whether the client keeps it below."""
 
 from __future__ import annotations
 
 import math
 
-from tritonscope.analyze.capacity import NS_PER_S, in_flight_ceiling_per_s
+from tritonscope.analyze.capacity import NS_PER_S
 from tritonscope.analyze.evidence import Evidence
 from tritonscope.analyze.facts import (
     ceiling_facts,
@@ -15,7 +15,7 @@ from tritonscope.analyze.facts import (
     throughput_fact,
 )
 from tritonscope.analyze.findings import Fact, Finding, Severity
-from tritonscope.analyze.limits import CPU_FULL, ceilings, find_limits, predict_in_flight
+from tritonscope.analyze.limits import ceilings, cpu_is_full, describe_crowd, find_limits, predict_in_flight
 from tritonscope.analyze.measured import MeasuredPipeline, MeasuredStage, measure
 
 _MOSTLY = 0.5
@@ -27,7 +27,7 @@ def no_throttle(evidence: Evidence) -> list[Finding]:
     if measured is None or not measured.stages or find_limits(measured).stages:
         return []
     busiest = max(measured.stages, key=lambda stage: stage.busy)
-    full = _cpu_is_full(measured)
+    full = cpu_is_full(measured.host)
     return [
         Finding(
             rule="no-throttle",
@@ -56,7 +56,7 @@ def client_bound(evidence: Evidence) -> list[Finding]:
     if outside >= _MOSTLY:
         return [_slow_client(measured, outside)]
     knee = _knee(measured)
-    if not measured.load.concurrency or measured.in_flight >= knee or _cpu_is_full(measured):
+    if not measured.load.concurrency or measured.in_flight >= knee or cpu_is_full(measured.host):
         return []
     enough = math.ceil(2 * knee)
     return [
@@ -64,7 +64,7 @@ def client_bound(evidence: Evidence) -> list[Finding]:
             rule="client-bound",
             model=measured.pipeline.name,
             severity=Severity.WARNING,
-            title=f"{_crowd(measured)} cannot load {measured.pipeline.name}: stage times add up, and nothing is full",
+            title=f"{describe_crowd(measured.in_flight)} cannot fill {measured.pipeline.name}: stage times add up",
             evidence=(
                 in_flight_fact(measured),
                 throughput_fact(measured),
@@ -94,7 +94,7 @@ def _slow_client(measured: MeasuredPipeline, outside: float) -> Finding:
             in_flight_fact(measured),
             throughput_fact(measured),
         ),
-        advice="Look at the client and the network first: payload size, encoding, a busy client, too few connections.",
+        advice="Look at the client and the network first: payload size and encoding, a busy client, connections.",
     )
 
 
@@ -106,7 +106,8 @@ def _knee(measured: MeasuredPipeline) -> float:
 def _no_throttle_title(measured: MeasuredPipeline, busiest: MeasuredStage, *, full: bool) -> str:
     name = measured.pipeline.name
     if full and measured.host:
-        return f"no stage throttles {name}, the CPU does: {measured.host.busy_cores:.2f} of {measured.host.cores} cores"
+        cores = f"{measured.host.busy_cores:.2f} of {measured.host.cores} cores"
+        return f"no stage throttles {name}, the CPU does: {cores} are busy"
     state = (
         f"the busiest is {busiest.name}, {busiest.busy:.2f}, its queue {busiest.queue_share:.0%} of request time"
     )
@@ -119,18 +120,8 @@ def _no_throttle_title(measured: MeasuredPipeline, busiest: MeasuredStage, *, fu
 
 def _where_it_would_be(measured: MeasuredPipeline) -> str:
     lowest = ceilings(measured)[0]
-    knee = max(_knee(measured), 1.0)
     return (
-        f"The first limit is {lowest.name}, at about {lowest.per_s:.0f} requests/s "
-        f"(now {measured.requests_per_s:.0f}), from {math.ceil(knee)} requests in flight on (now {measured.in_flight:.1f})."
+        f"The first limit is {lowest.name}, at about {lowest.per_s:.0f} requests/s, "
+        f"from {describe_crowd(math.ceil(_knee(measured)))} on; "
+        f"now: {measured.requests_per_s:.0f} requests/s, {measured.in_flight:.1f} in flight."
     )
-
-
-def _crowd(measured: MeasuredPipeline) -> str:
-    flying = round(measured.in_flight)
-    return f"{flying} requests in flight" if flying > 1 else "one request in flight"
-
-
-def _cpu_is_full(measured: MeasuredPipeline) -> bool:
-    host = measured.host
-    return bool(host and host.busy_cores >= CPU_FULL * host.cores)

@@ -12,7 +12,7 @@ from tritonscope.analyze.facts import (
     throughput_fact,
 )
 from tritonscope.analyze.findings import Finding, Quality, Severity
-from tritonscope.analyze.limits import find_limits, predict, predict_without
+from tritonscope.analyze.limits import find_limits, predict_without
 from tritonscope.analyze.measured import MeasuredPipeline, MeasuredStage, measure
 from tritonscope.analyze.remedies import remedy
 
@@ -24,7 +24,7 @@ def throttle(evidence: Evidence) -> list[Finding]:
     if measured is None or stage is None:
         return []
     change = remedy(measured, stage)
-    handed_on = bool(change.effect) and _is_single(stage)
+    handed_on = _is_single(stage) and change.is_more_instances
     return [
         Finding(
             rule="throttle",
@@ -41,7 +41,7 @@ def throttle(evidence: Evidence) -> list[Finding]:
             # With a single instance, what to do is a finding of its own.
             advice="" if handed_on else change.advice,
             diff="" if handed_on else change.diff,
-            effect=predict_without(measured, stage.name) if handed_on or not change.effect else change.effect,
+            effect=predict_without(measured, stage.name) if handed_on else change.effect,
         )
     ]
 
@@ -53,7 +53,7 @@ def single_instance_python_stage(evidence: Evidence) -> list[Finding]:
     if measured is None or stage is None or not _is_single(stage):
         return []
     change = remedy(measured, stage)
-    if change.effect is None:
+    if not change.is_more_instances:
         return []
     return [
         Finding(
@@ -90,7 +90,7 @@ def co_limiting(evidence: Evidence) -> list[Finding]:
                 *host_facts(measured),
             ),
             advice=f"Change {names} together: the ceiling of one is just behind that of the other.",
-            effect=predict(measured, {stage.name: stage.instances.count + 1 for stage in stages}),
+            effect=predict_without(measured, *(stage.name for stage in stages)),
         )
     ]
 

@@ -10,12 +10,12 @@ from tritonscope.evidence import BatchStatistics, ModelStatistics, StatisticsSam
 
 def read_statistics(document: Mapping[str, Any], taken_ns: int, origin: str) -> StatisticsSample:
     """Return the sample that a statistics document holds; numbers may be numbers or texts, and may be missing."""
-    models = tuple(_model(entry) for entry in document.get("model_stats", ()))
+    models = tuple(_model(entry) for entry in document.get("model_stats") or ())
     return StatisticsSample(taken_ns, models, origin)
 
 
 def _model(entry: Mapping[str, Any]) -> ModelStatistics:
-    totals = entry.get("inference_stats", {})
+    totals = entry.get("inference_stats") or {}
     return ModelStatistics(
         model=entry["name"],
         version=str(entry.get("version", "1")),
@@ -29,7 +29,7 @@ def _model(entry: Mapping[str, Any]) -> ModelStatistics:
         compute_infer_ns=_ns(totals, "compute_infer"),
         compute_output_ns=_ns(totals, "compute_output"),
         cache_hits=_count(totals, "cache_hit"),
-        batches=tuple(_batch(batch) for batch in entry.get("batch_stats", ())),
+        batches=tuple(_batch(batch) for batch in entry.get("batch_stats") or ()),
     )
 
 
@@ -44,12 +44,12 @@ def _batch(batch: Mapping[str, Any]) -> BatchStatistics:
 
 
 def _count(values: Mapping[str, Any], key: str) -> int:
-    return _number(values.get(key, {}), "count")
+    return _number(values.get(key) or {}, "count")
 
 
 def _ns(values: Mapping[str, Any], key: str) -> int:
-    return _number(values.get(key, {}), "ns")
+    return _number(values.get(key) or {}, "ns")
 
 
 def _number(values: Mapping[str, Any], key: str) -> int:
-    return int(values.get(key, 0))
+    return int(values.get(key) or 0)

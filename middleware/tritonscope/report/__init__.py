@@ -1,0 +1,1 @@
+"""A finished analysis in the forms that people and programs read; nothing is worked out here."""
