@@ -12,8 +12,8 @@ import pytest
 from tests.integration.pipeline import CLIENT_SPAN, CLIENT_TRACE, TRACEPARENT, classify, connect
 from tritonscope.server.cache import cache_directory
 from tritonscope.server.examples import example_repository
-from tritonscope.server.pictures import sample_pictures
 from tritonscope.server.listeners import free_ports
+from tritonscope.server.pictures import sample_pictures
 
 pytestmark = [pytest.mark.server, pytest.mark.jaeger]
 
@@ -70,7 +70,12 @@ def jaeger(tmp_path_factory):
     if not binary.is_file():
         pytest.skip(f"no Jaeger at {binary}: make jaeger builds it")
     query, query_grpc, http, grpc, *_ = (*free_ports(), *free_ports())
-    ports = {"JAEGER_QUERY": query, "JAEGER_QUERY_GRPC": query_grpc, "JAEGER_OTLP_HTTP": http, "JAEGER_OTLP_GRPC": grpc}
+    ports = {
+        "JAEGER_QUERY": query,
+        "JAEGER_QUERY_GRPC": query_grpc,
+        "JAEGER_OTLP_HTTP": http,
+        "JAEGER_OTLP_GRPC": grpc,
+    }
     log = tmp_path_factory.mktemp("jaeger") / "log"
     with log.open("w") as out:
         process = subprocess.Popen(

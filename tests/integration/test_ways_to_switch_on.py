@@ -1,4 +1,4 @@
-"""The pipeline answers bit for bit the same bare and observed, in each of the three ways, and leaves its records."""
+"""The pipeline answers bit for bit the same bare and observed, in each of three ways, and leaves its records."""
 
 import shutil
 import sys
@@ -53,20 +53,33 @@ def decorated(target: Path) -> Path:
         text = source.read_text()
         assert text.count("\nclass TritonPythonModel") == 1
         source.write_text(
-            text.replace("\nclass TritonPythonModel", "\nimport tritonscope\n@tritonscope.instrument\nclass TritonPythonModel")
+            text.replace(
+                "\nclass TritonPythonModel",
+                "\nimport tritonscope\n@tritonscope.instrument\nclass TritonPythonModel",
+            )
         )
     return target
 
 
 def test_the_import_hook_changes_no_answer(tmp_path, pictures, bare_answers, serve):
     run_file = tmp_path / "run.jsonl"
-    prefix = [sys.executable, "-m", "tritonscope", "run", "--dir", str(tmp_path / "rings"), "--run-file", str(run_file)]
+    prefix = [
+        sys.executable,
+        "-m",
+        "tritonscope",
+        "run",
+        "--dir",
+        str(tmp_path / "rings"),
+        "--run-file",
+        str(run_file),
+    ]
     environment = {"OTEL_TRACES_EXPORTER": "none"}
     with serve(example_repository(), command_prefix=[*prefix, "--"], env=environment) as server:
         assert answers(server, pictures) == bare_answers
     run = read_run(run_file)
     requests = {
-        instance.model: sum(len(batch.requests) for batch in run.batches[key]) for key, instance in run.instances.items()
+        instance.model: sum(len(batch.requests) for batch in run.batches[key])
+        for key, instance in run.instances.items()
     }
     assert requests == dict.fromkeys(STAGES, len(pictures))
     assert not list((tmp_path / "rings").glob("*.ring"))

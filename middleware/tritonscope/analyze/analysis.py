@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from tritonscope.analyze.evidence import Evidence
-from tritonscope.analyze.findings import Finding, Severity
+from tritonscope.analyze.findings import Finding, Quality, Severity
 from tritonscope.analyze.limits import find_limits
 from tritonscope.analyze.measured import MeasuredPipeline, MeasuredStage, measure
 from tritonscope.analyze.passes import PASSES
@@ -19,11 +19,15 @@ _RANK = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 class StageRow(msgspec.Struct, frozen=True):
-    """One stage in the table. What was not measured is None; `note` says how the instances are known."""
+    """One stage in the table. What was not measured is None.
+
+    `at_least` says that there may be more instances; `note` how they are known, or why a stage was not judged.
+    """
 
     model: str
     backend: str
     instances: int
+    at_least: bool = False
     role: str = ""
     note: str = ""
     busy: float | None = None
@@ -105,20 +109,25 @@ def _shared(measured: MeasuredPipeline) -> Iterator[str]:
         met = stage.visits / elements if elements else uses
         if abs(met / uses - 1) > _NOTEWORTHY:
             yield (
-                f"by the counters a request meets {stage.name} {met:.2f} times, by the graph {uses}: it serves other "
-                "requests as well, or gets several responses of a decoupled stage"
+                f"by the counters a request meets {stage.name} {met:.2f} times, by the graph {uses}: it serves "
+                "other requests as well, or gets several responses of a decoupled stage"
             )
 
 
 def _plain_row(stage: Stage, role: str = "", note: str = "") -> StageRow:
     count = stage.instances
-    return StageRow(stage.name, stage.backend, count.on(1), role, note or ("" if count.known else str(count)))
+    depends = count.known is None
+    return StageRow(
+        stage.name, stage.backend, count.on(1), depends, role, note or (f"instances {count}" if depends else "")
+    )  # fmt: skip
 
 
 def _measured_row(stage: MeasuredStage, role: str) -> StageRow:
+    instances = stage.instances
     return StageRow(
-        stage.name, stage.stage.backend, stage.instances.count, role, stage.instances.note, stage.busy,
-        stage.queue_share, stage.queue_ns, stage.execution_ns, stage.batch, stage.visits, stage.capacity_per_s,
+        stage.name, stage.stage.backend, instances.count, instances.quality is Quality.LOWER_BOUND, role,
+        instances.note, stage.busy, stage.queue_share, stage.queue_ns, stage.execution_ns, stage.batch,
+        stage.visits, stage.capacity_per_s,
     )  # fmt: skip
 
 

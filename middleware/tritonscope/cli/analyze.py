@@ -127,8 +127,8 @@ def _notes(repository: Repository, recorded: Run | None) -> Iterator[str]:
             "'tritonscope analyze --url HOST:PORT --run-file FILE' while it is under load"
         )
     if recorded.damaged_lines:
-        first = recorded.damaged_lines[0]
-        yield f"{len(recorded.damaged_lines)} damaged lines of the run file were left out; the first is line {first}"
+        count, first = len(recorded.damaged_lines), recorded.damaged_lines[0]
+        yield f"{count} damaged lines of the run file were left out; the first is line {first}"
 
 
 def _seconds(text: str) -> float:

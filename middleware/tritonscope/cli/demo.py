@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -33,7 +33,7 @@ from tritonscope.errors import ServerError, UnsupportedHostError
 from tritonscope.evidence import HostSample, LoadReport, StatisticsSample
 from tritonscope.report.terminal import print_analysis
 from tritonscope.repository.folder import read_repository
-from tritonscope.runs import Evidence, Run, RunWriter, read_run
+from tritonscope.runs import Evidence, RunWriter, read_run
 from tritonscope.server.examples import PIPELINE, example_repository
 from tritonscope.server.install import check_host
 from tritonscope.server.load import run_load
@@ -77,15 +77,15 @@ def run(args: argparse.Namespace) -> int:
 
         console.print(f"No real Triton here, an in-process imitation of it instead: {error}")
         return run_in_process(args, console)
-    path = _run_file(args.run_file)
+    path = run_file(args.run_file)
     with ExitStack() as stack:
-        rings = stack.enter_context(_ring_folder())
+        rings = stack.enter_context(ring_folder())
         receiver = None if any(name in os.environ for name in _ENDPOINTS) else stack.enter_context(OtlpReceiver())
         seen = _observe(args, console, path, rings, receiver)
         received = len(receiver.spans) if receiver else None
     save(path, seen.evidence)
-    show(console, read_run(path), path)
-    console.print(_spans_line(seen.agent, received))
+    show(console, path)
+    console.print(spans_line(seen.agent, received))
     return 0 if seen.load.requests and not seen.load.failures else ServerError.exit_code
 
 
@@ -96,8 +96,9 @@ def save(path: Path, evidence: list[Evidence]) -> None:
             writer.write(piece)
 
 
-def show(console: Console, recorded: Run, path: Path) -> None:
+def show(console: Console, path: Path) -> None:
     """Print the analysis of a run of the example, and where to look next."""
+    recorded = read_run(path)
     repository = with_files(repository_of(recorded.configs.values()), read_repository(example_repository()))
     pipeline = choose_pipeline(repository, recorded, PIPELINE)
     console.rule("verdict")
@@ -115,14 +116,15 @@ def payloads(pictures: list[Picture]) -> list[Payload]:
     return [[InputTensor("IMAGE", "BYTES", np.array([[picture.jpeg]], dtype=object))] for picture in pictures]
 
 
-def _run_file(given: Path | None) -> Path:
+def run_file(given: Path | None) -> Path:
+    """Return the run file to write, its folder made."""
     path = given or Path("runs", time.strftime("demo-%Y%m%d-%H%M%S.jsonl"))
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
 
 
 @contextmanager
-def _ring_folder() -> Iterator[Path]:
+def ring_folder() -> Iterator[Path]:
     """Yield a folder of the demo's own for rings, beside the one that servers use."""
     parent = read_settings().directory.parent
     require_writable(parent)
@@ -151,7 +153,7 @@ def _observe(
         evidence, load = _put_load(args, server, pictures)
         say(f"{load.requests} requests, {load.failures} failed {load.first_error}".rstrip())
         say("stopping the server; the agent sends what is left")
-    return Seen(evidence, load, _read(summary))
+    return Seen(evidence, load, read_summary(summary))
 
 
 def _tritons_url(args: argparse.Namespace, receiver: OtlpReceiver | None) -> str | None:
@@ -177,15 +179,17 @@ def _put_load(
         return [*triton.configs(), *edges, load], load
 
 
-def _read(summary: Path) -> dict[str, Any]:
+def read_summary(summary: Path) -> dict[str, int]:
+    """Return what the agent counted, nothing if it left no count."""
     try:
-        counts: dict[str, Any] = json.loads(summary.read_text())
+        counts: dict[str, int] = json.loads(summary.read_text())
     except (OSError, ValueError):
         return {}  # the agent was killed: the demo tells what it saw itself
     return counts
 
 
-def _spans_line(agent: Mapping[str, int], received: int | None) -> str:
+def spans_line(agent: Mapping[str, int], received: int | None) -> str:
+    """Return in a line what became of the spans; `received` is what the demo's own receiver got."""
     if not agent:
         return "spans: the agent ended early and left no count"
     lost = agent["spans_failed"] + agent["spans_dropped"]

@@ -61,28 +61,31 @@ def _traffic(traffic: Traffic) -> str:
 def _table(analysis: Analysis, *, ascii_only: bool) -> RenderableType:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("stage", overflow="fold")
-    for name in ("instances", "busy", "queue share", "execution", "capacity"):
+    measured = ("busy", "queue share", "execution", "capacity") if analysis.traffic else ()
+    for name in ("instances", *measured):
         table.add_column(name, justify="right", no_wrap=True)
     for row in analysis.stages:
-        table.add_row(*_cells(row, ascii_only=ascii_only))
+        cells = _measured_cells(row, ascii_only=ascii_only) if analysis.traffic else ()
+        table.add_row(_name(row, ascii_only=ascii_only), _instances(row), *cells)
     return Padding(table, (1, 0), expand=False)
 
 
-def _cells(row: StageRow, *, ascii_only: bool) -> Iterator[Text]:
+def _name(row: StageRow, *, ascii_only: bool) -> Text:
     style = _ROLE_STYLES.get(row.role, "")
-    name = Text(row.model, style=style)
-    if row.role:
-        name.append(f"\n{'^' if ascii_only else '▲'} {row.role}", style=style)
-    yield name
-    yield Text(f"{row.instances}{'+' if row.note and row.role != 'not judged' else ''}")
+    marker = f"\n{'^' if ascii_only else '▲'} {row.role}" if row.role else ""
+    return Text(f"{row.model}{marker}", style=style)
+
+
+def _instances(row: StageRow) -> str:
+    return f"{row.instances}{'+' if row.at_least else ''}"
+
+
+def _measured_cells(row: StageRow, *, ascii_only: bool) -> Iterator[Text | str]:
     for share in (row.busy, row.queue_share):
-        yield (
-            Text("-")
-            if share is None
-            else Text(f"{bar(share, _BAR_WIDTH, ascii_only=ascii_only)} {share:4.0%}", style=style)
-        )
-    yield Text("-" if row.execution_ns is None else milliseconds(row.execution_ns))
-    yield Text("-" if row.capacity_per_s is None else show(row.capacity_per_s, "requests/s"))
+        text = "-" if share is None else f"{bar(share, _BAR_WIDTH, ascii_only=ascii_only)} {share:4.0%}"
+        yield Text(text, style=_ROLE_STYLES.get(row.role, ""))
+    yield "-" if row.execution_ns is None else milliseconds(row.execution_ns)
+    yield "-" if row.capacity_per_s is None else show(row.capacity_per_s, "requests/s")
 
 
 def _finding(number: int, finding: Finding) -> RenderableType:
@@ -104,11 +107,11 @@ def _finding(number: int, finding: Finding) -> RenderableType:
 
 def _evidence(facts: tuple[Fact, ...]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, justify="right")
     for fact in facts:
         origin = fact.formula if fact.quality is Quality.EXACT else f"{fact.formula} ({_in_words(fact.quality)})"
-        table.add_row(
-            fact.name, Text(show(fact.value, fact.unit), justify="right"), Text(origin.strip(), style="dim")
-        )
+        table.add_row(fact.name, show(fact.value, fact.unit), Text(origin.strip(), style="dim"))
     return table
 
 

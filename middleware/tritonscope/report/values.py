@@ -17,7 +17,7 @@ def show(value: float, unit: str) -> str:
         return f"{value:.0%}"
     if unit == "requests/s":
         return f"{value:.1f}/s"
-    number = f"{value:.0f}" if value == round(value) else f"{value:.2f}"
+    number = f"{value:.2f}".rstrip("0").rstrip(".")
     return number if unit == "1" else f"{number} {unit}"
 
 
