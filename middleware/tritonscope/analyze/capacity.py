@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 
-from tritonscope.evidence import ModelStatistics
+from tritonscope.evidence import BatchStatistics, ModelStatistics
 
 NS_PER_S = 1e9
 _MOST_IN_FLIGHT = 10_000
+_OFTEN = 20
+"""Executions of a batch size from which its mean time is worth something."""
 
 
 def busy_instances(counters: ModelStatistics, window_ns: int) -> float:
@@ -20,7 +22,7 @@ def busy_instances(counters: ModelStatistics, window_ns: int) -> float:
     Sum over `batch_stats` of (input + infer + output) ns / window ns. `inference_stats` would count a batch's time
     once for each of its requests. An execution counts whole in the window in which it ends.
     """
-    return sum(batch.input_ns + batch.infer_ns + batch.output_ns for batch in counters.batches) / window_ns
+    return sum(map(_total_ns, counters.batches)) / window_ns
 
 
 def implied_instances(busy: float, execution_ns: float, window_ns: int) -> int:
@@ -35,8 +37,26 @@ def implied_instances(busy: float, execution_ns: float, window_ns: int) -> int:
 def execution_ns(counters: ModelStatistics) -> float:
     """Return the mean time of one execution: sum over `batch_stats` of all its ns / its executions."""
     executions = sum(batch.executions for batch in counters.batches)
-    total_ns = sum(batch.input_ns + batch.infer_ns + batch.output_ns for batch in counters.batches)
-    return total_ns / executions if executions else 0.0
+    return sum(map(_total_ns, counters.batches)) / executions if executions else 0.0
+
+
+def execution_by_batch(counters: ModelStatistics) -> tuple[float, float] | None:
+    """Return (a, b) of execution ns = a + b * batch size, None where too few sizes were seen often enough.
+
+    Least squares over the mean of each size in `batch_stats`, weighted by its executions. Neither the fixed part
+    nor that of each element is ever negative: such a fit is noise.
+    """
+    seen = [batch for batch in counters.batches if batch.executions >= _OFTEN]
+    weight = sum(batch.executions for batch in seen)
+    if len(seen) < 2:  # noqa: PLR2004 - a line needs two points
+        return None
+    mean_size = sum(batch.batch_size * batch.executions for batch in seen) / weight
+    mean_ns = sum(_total_ns(batch) for batch in seen) / weight
+    spread = sum(batch.executions * (batch.batch_size - mean_size) ** 2 for batch in seen)
+    joint = sum((batch.batch_size - mean_size) * (_total_ns(batch) - batch.executions * mean_ns) for batch in seen)
+    each = joint / spread
+    fixed = mean_ns - each * mean_size
+    return (fixed, each) if fixed >= 0 and each >= 0 else None
 
 
 def visits(stage: ModelStatistics, pipeline: ModelStatistics) -> float:
@@ -101,3 +121,7 @@ def least_per_s(requests_in_flight: float, unqueued_ns: float, ceiling_per_s: fl
 def in_flight_ceiling_per_s(requests_in_flight: float, unqueued_ns: float) -> float:
     """Return the throughput that a closed loop cannot pass: n / R0, with no queue anywhere (Little's law)."""
     return requests_in_flight * NS_PER_S / unqueued_ns if unqueued_ns else math.inf
+
+
+def _total_ns(batch: BatchStatistics) -> int:
+    return batch.input_ns + batch.infer_ns + batch.output_ns

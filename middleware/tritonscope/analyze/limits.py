@@ -115,23 +115,35 @@ def _shares_limit(first: MeasuredStage, stage: MeasuredStage) -> bool:
 def _stage_ceiling(measured: MeasuredPipeline, stage: MeasuredStage, count: int | None) -> Ceiling:
     now = stage.capacity_per_s
     per_s = stage.capacity_with(count or stage.instances.count)
-    upper = per_s * _batch_growth(measured, stage)
-    if stage.instances.quality is not Quality.EXACT:
-        upper = math.inf
+    likely, most = _batch_gains(measured, stage)
+    exact = stage.instances.quality is Quality.EXACT
     # Another instance on a GPU that may be full already buys nothing for certain.
     on_gpu = any(group.kind == "GPU" for group in stage.stage.groups)
-    return _ceiling(stage.name, per_s, min(now, per_s) if on_gpu else per_s, upper)
+    return _ceiling(
+        stage.name, per_s * likely, min(now, per_s) if on_gpu else per_s, per_s * most if exact else math.inf
+    )
 
 
 def _ceiling(name: str, per_s: float, lower_per_s: float, upper_per_s: float) -> Ceiling:
     return Ceiling(name, per_s, (1 - _SPREAD) * lower_per_s, (1 + _SPREAD) * upper_per_s)
 
 
-def _batch_growth(measured: MeasuredPipeline, stage: MeasuredStage) -> float:
-    """Return how many times larger batches may get with the load; in a saturated stage they have grown already."""
-    if not stage.stage.batches_dynamically or _is_saturated(stage):
-        return 1.0
-    return max(min(stage.stage.max_batch_size, measured.in_flight) / stage.batch, 1.0)
+def _batch_gains(measured: MeasuredPipeline, stage: MeasuredStage) -> tuple[float, float]:
+    """Return by what factor larger batches are likely to raise a capacity under load, and the most they could.
+
+    They grow with the requests in flight, in a stage that is not full yet. The most is that they take no longer;
+    what is likely follows from the batch sizes that were seen, no further than to twice the largest.
+    """
+    largest = min(stage.stage.max_batch_size, measured.in_flight)
+    if not stage.stage.batches_dynamically or _is_saturated(stage) or largest <= stage.batch:
+        return 1.0, 1.0
+    most = largest / stage.batch
+    fit = capacity.execution_by_batch(stage.counters)
+    if fit is None:
+        return 1.0, most
+    reach = min(largest, 2.0 * max(batch.batch_size for batch in stage.counters.batches))
+    likely = (reach / stage.batch) * stage.execution_ns / (fit[0] + fit[1] * reach)
+    return min(max(likely, 1.0), most), most
 
 
 def _effect(measured: MeasuredPipeline, change: str, bounds: Sequence[Ceiling], flying: float) -> Effect:

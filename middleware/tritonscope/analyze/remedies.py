@@ -23,16 +23,12 @@ _MEMORY = (
 
 
 class Remedy(NamedTuple):
-    """What to do about a stage, and what that would buy; `diff` where it is a change worth making in its file."""
+    """What to do about a stage, and what that would buy; `count` and `diff` where more instances are the way out."""
 
     advice: str
     effect: Effect | None
+    count: int | None = None
     diff: str = ""
-
-    @property
-    def is_more_instances(self) -> bool:
-        """Whether more instances are the way out."""
-        return self.effect is not None and self.effect.change.startswith("count") and self.effect.gain >= WORTH_IT
 
 
 def remedy(measured: MeasuredPipeline, stage: MeasuredStage) -> Remedy:
@@ -50,7 +46,8 @@ def remedy(measured: MeasuredPipeline, stage: MeasuredStage) -> Remedy:
             f"Make the work of {stage.name} cheaper, or move it elsewhere.",
             predict(measured, stage.name, stage.instances.count + 1),
         )
-    return Remedy(_advice(stage.stage, count), predict(measured, stage.name, count), count_diff(stage.stage, count))
+    effect = predict(measured, stage.name, count)
+    return Remedy(_advice(stage.stage, count), effect, count, count_diff(stage.stage, count))
 
 
 def best_count(measured: MeasuredPipeline, stage: MeasuredStage) -> int | None:

@@ -12,15 +12,12 @@ from tritonscope.analyze.remedies import WORTH_IT
 def give_verdict(evidence: Evidence, findings: Sequence[Finding]) -> str:
     """Return the first finding in a line, with what the change that is advised for its model would buy."""
     name = evidence.pipeline.name
-    candidates = [finding.model for finding in findings if finding.rule == "configuration"]
-    if candidates:
-        return f"not measured: what may throttle {name} is {_either(candidates)}"
     if not findings:
         return f"not measured, and no Python stage of {name} has a single instance"
     first = findings[0]
-    change = next(
-        (other for other in findings if other.diff or other.rule == "single-instance-python-stage"), first
-    )
+    if first.rule == "configuration":
+        return f"not measured: what may throttle {name} is {_either([finding.model for finding in findings])}"
+    change = next((other for other in findings if other.rule == "single-instance-python-stage"), first)
     if change.effect is None or change.model != first.model:
         return first.title
     return f"{first.title}; {describe(change.effect)}"

@@ -27,9 +27,9 @@ class Window(NamedTuple):
     source: str = ""
 
     def of(self, model: str, version: int = -1) -> ModelStatistics | None:
-        """Return what `model` did; version -1 is the newest, as in an ensemble's step."""
+        """Return what `model` did; version -1, as steps of ensembles have it, is the newest; 0 is none given."""
         versions = {int(key[1]) if key[1].isdecimal() else 0: key for key in self.models if key[0] == model}
-        key = versions.get(version if version >= 0 else max(versions, default=0))
+        key = versions.get(version if version > 0 else max(versions, default=0))
         return self.models[key] if key else None
 
 

@@ -27,7 +27,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from tritonscope.analyze.analysis import Analysis, analyze
 from tritonscope.analyze.evidence import Evidence, evidence_of
 from tritonscope.analyze.models import choose_pipeline, repository_of, with_files
-from tritonscope.errors import UsageError
+from tritonscope.errors import RunFileError, UsageError
 from tritonscope.report.json import to_json
 from tritonscope.report.terminal import print_analysis
 from tritonscope.repository.folder import read_repository
@@ -88,8 +88,14 @@ def _recorded(args: argparse.Namespace) -> Run | None:
 
 
 def _record(url: str, path: Path, window_s: float) -> Run:
-    with TritonHttp(url) as server, closing(RunWriter(path)) as writer:
-        record(server, writer, lambda: _wait(url, window_s))
+    with TritonHttp(url) as server:
+        if not server.ready():
+            print(f"tritonscope: not all models of {server.url} are ready", file=sys.stderr)
+        try:
+            with closing(RunWriter(path)) as writer:
+                record(server, writer, lambda: _wait(url, window_s))
+        except OSError as error:
+            raise RunFileError(f"the run file {path} cannot be written: {error.strerror}") from None
     run = read_run(path)
     # The file may hold older periods, and reports of their loads.
     return run._replace(statistics=run.statistics[-2:], hosts=run.hosts[-2:], loads=())

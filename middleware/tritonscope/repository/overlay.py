@@ -19,12 +19,13 @@ MARKER = "tritonscope-overlay.json"
 FOOTER = """
 
 # Added by `tritonscope wrap`; everything above is the model's own, as it was.
-try:
-    from tritonscope import instrument as _tritonscope_instrument
-except ImportError as _tritonscope_error:
-    print(f"tritonscope: not observed: {_tritonscope_error}", flush=True)
-else:
-    TritonPythonModel = _tritonscope_instrument(TritonPythonModel)
+if "TritonPythonModel" in globals():
+    try:
+        from tritonscope import instrument as _tritonscope_instrument
+    except ImportError as _tritonscope_error:
+        print(f"tritonscope: not observed: {_tritonscope_error}", flush=True)
+    else:
+        TritonPythonModel = _tritonscope_instrument(TritonPythonModel)
 """
 
 Place = Callable[[Path, Path], None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import time
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
@@ -15,6 +15,8 @@ from tritonscope.runs import ConfigLine
 from tritonscope.sources.stats_json import read_statistics
 
 _TIMEOUT_S = 10.0
+
+_Document = TypeVar("_Document", dict[str, Any], list[Any])
 
 
 class TritonHttp:
@@ -49,15 +51,15 @@ class TritonHttp:
     def statistics(self) -> StatisticsSample:
         """Return the counters of all models now, dated in the middle of the answer's way."""
         before_ns = time.monotonic_ns()
-        document = self._ask("GET", "/v2/models/stats")
+        document = self._ask(dict, "GET", "/v2/models/stats")
         taken_ns = (before_ns + time.monotonic_ns()) // 2
         return read_statistics(document, taken_ns, f"{self.url}/v2/models/stats")
 
     def configs(self) -> list[ConfigLine]:
         """Return the configuration of every model that is ready, as the server normalised it."""
-        index = self._ask("POST", "/v2/repository/index", json={"ready": True})
+        index = self._ask(list, "POST", "/v2/repository/index", json={"ready": True})
         names = sorted({str(entry["name"]) for entry in index})
-        return [ConfigLine(name, self._ask("GET", f"/v2/models/{name}/config")) for name in names]
+        return [ConfigLine(name, self._ask(dict, "GET", f"/v2/models/{name}/config")) for name in names]
 
     def close(self) -> None:
         """Close the connections."""
@@ -71,13 +73,16 @@ class TritonHttp:
     ) -> None:
         self.close()
 
-    def _ask(self, method: str, path: str, **options: Any) -> Any:
+    def _ask(self, kind: type[_Document], method: str, path: str, **options: Any) -> _Document:
         answer = self._answer(method, path, **options)
         try:
             answer.raise_for_status()
-            return answer.json()
+            document = answer.json()
         except (httpx.HTTPStatusError, ValueError):
-            raise self._unreachable(f"{path} answered {answer.status_code}, not Triton's JSON") from None
+            document = None
+        if not isinstance(document, kind):
+            raise self._unreachable(f"{path} answered {answer.status_code}, not Triton's JSON")
+        return document
 
     def _answer(self, method: str, path: str, **options: Any) -> httpx.Response:
         try:

@@ -72,7 +72,7 @@ def closed_loop(model: str, concurrency: int, latency_ms: float, *, seconds: flo
 def one_stage(
     *, busy: float = 0.98, queue_share: float = 0.8, stage: Stage | None = None, load: LoadReport | None = None
 ) -> Evidence:
-    """Return ten seconds of a pipeline of one 10 ms stage and one of 1 ms, the first as busy and queued as given."""
+    """Return ten seconds of a 10 ms stage, as busy and as queued as given, and a 1 ms stage behind it."""
     first = stage or python_stage("slow")
     requests = round(busy * 10 / 0.010)
     request_ms = 11 / (1 - queue_share)

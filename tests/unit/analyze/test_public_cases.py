@@ -6,8 +6,19 @@ Numbers are those of the reports; where a report leaves one out, a comment says 
 import pytest
 
 from tests.unit.analyze.builders import (
-    CPU_2, GPU_1, by_rule, closed_loop, counted, facts, gpu_stage, never_counted, python_stage, serial, whole, window,
-)  # fmt: skip
+    CPU_2,
+    GPU_1,
+    by_rule,
+    closed_loop,
+    counted,
+    facts,
+    gpu_stage,
+    never_counted,
+    python_stage,
+    serial,
+    whole,
+    window,
+)
 from tritonscope.analyze.analysis import analyze
 from tritonscope.analyze.evidence import Evidence
 from tritonscope.analyze.findings import Quality, Severity
@@ -102,7 +113,9 @@ def two_stages_at_the_same_limit(detect_per_s: float = 88.0) -> Evidence:
     service_ms = 22.99 + 1e3 / detect_per_s + 6.02
     queue_ms = (request_ms - service_ms) / 2
     return Evidence(
-        serial("pipeline", python_stage("preprocess", CPU_2), gpu_stage("yolov8s_trt"), python_stage("post", CPU_2)),
+        serial(
+            "pipeline", python_stage("preprocess", CPU_2), gpu_stage("yolov8s_trt"), python_stage("post", CPU_2)
+        ),
         window(
             30, whole("pipeline", 2250, request_ms),
             counted("preprocess", 2250, 22.99, queue_ms=queue_ms),

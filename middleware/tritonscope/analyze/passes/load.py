@@ -56,7 +56,10 @@ def client_bound(evidence: Evidence) -> list[Finding]:
     if outside >= _MOSTLY:
         return [_slow_client(measured, outside)]
     knee = _knee(measured)
-    if not measured.load.concurrency or measured.in_flight >= knee or cpu_is_full(measured.host):
+    if not measured.load.concurrency or measured.in_flight >= knee:
+        return []
+    if cpu_is_full(measured.host) or _is_in_no_stage(measured):
+        # More requests in flight would wait there, not in a stage.
         return []
     enough = math.ceil(2 * knee)
     return [
@@ -111,11 +114,16 @@ def _no_throttle_title(measured: MeasuredPipeline, busiest: MeasuredStage, *, fu
     state = (
         f"the busiest is {busiest.name}, {busiest.busy:.2f}, its queue {busiest.queue_share:.0%} of request time"
     )
-    if not measured.unjudged and measured.in_stages_ns < (1 - _MOSTLY) * measured.request_ns:
+    if _is_in_no_stage(measured):
         outside = 1 - measured.in_stages_ns / measured.request_ns
         return f"no stage throttles {name}: {outside:.0%} of request time is in none of them ({state})"
     what = "no stage that can be judged" if measured.unjudged else "no stage"
     return f"{what} throttles {name} at this load: {state}"
+
+
+def _is_in_no_stage(measured: MeasuredPipeline) -> bool:
+    """Tell whether requests spend most of their time in no stage: front end, scheduling of the ensemble."""
+    return not measured.unjudged and measured.in_stages_ns < (1 - _MOSTLY) * measured.request_ns
 
 
 def _where_it_would_be(measured: MeasuredPipeline) -> str:

@@ -1,0 +1,142 @@
+"""One configuration: what is written, what Triton fills in, and what is wrong with it."""
+
+from pathlib import Path
+
+import pytest
+
+from tritonscope.errors import ConfigError
+from tritonscope.repository.config import parse_json, parse_text, read_text, to_stage
+from tritonscope.repository.stages import Batching, InstanceCount, InstanceGroup
+
+PATH = Path("models/decode/config.pbtxt")
+
+
+def stage(text: str, name: str = "decode", files: frozenset[str] = frozenset()):
+    return to_stage(parse_text(text, PATH), name, files=files, path=PATH, text=text)
+
+
+def test_everything_that_is_written():
+    found = stage("""
+        name: "decode" backend: "python" max_batch_size: 8 default_model_filename: "decode.py"
+        instance_group [{ kind: KIND_CPU count: 2 }, { kind: KIND_GPU gpus: [0, 1] passive: true }]
+        dynamic_batching { preferred_batch_size: [4, 8] max_queue_delay_microseconds: 100 }
+        model_transaction_policy { decoupled: true }
+    """)
+    assert (found.name, found.backend, found.max_batch_size, found.entry) == ("decode", "python", 8, "decode.py")
+    assert found.groups == (InstanceGroup("CPU", 2), InstanceGroup("GPU", 1, (0, 1), passive=True))
+    assert found.batching == Batching((4, 8), 100)
+    assert found.decoupled
+    assert found.is_python
+    assert found.batches_dynamically
+
+
+def test_a_missing_name_is_the_folders():
+    assert stage('backend: "python"').name == "decode"
+
+
+@pytest.mark.parametrize(
+    ("text", "files", "backend"),
+    [
+        ("", {"model.py"}, "python"),
+        ("", {"model.onnx", "model.py"}, "onnxruntime"),
+        ("", {"weights.npz"}, ""),
+        ('backend: "onnxruntime"', {"model.py"}, "onnxruntime"),
+        ('default_model_filename: "model.plan"', {"model.py"}, "tensorrt"),
+        ('platform: "pytorch_libtorch"', set(), "pytorch"),
+        ('platform: "my_platform"', set(), "my_platform"),
+        ('platform: "ensemble"', set(), "ensemble"),
+        ("ensemble_scheduling { }", set(), "ensemble"),
+    ],
+)
+def test_a_missing_backend_is_guessed_as_triton_does(text, files, backend):
+    assert stage(text, files=frozenset(files)).backend == backend
+
+
+@pytest.mark.parametrize(
+    ("groups", "backend", "expected"),
+    [
+        ("", "python", InstanceCount(0, 1)),
+        ("{ kind: KIND_CPU }", "python", InstanceCount(1)),
+        ("{ kind: KIND_CPU }", "onnxruntime", InstanceCount(2)),
+        ("{ kind: KIND_CPU }", "tensorflow", InstanceCount(2)),
+        ("{ kind: KIND_CPU }", "pytorch", InstanceCount(1)),
+        ("{ kind: KIND_CPU count: 0 }", "python", InstanceCount(1)),
+        ("{ kind: KIND_CPU count: 3 }", "onnxruntime", InstanceCount(3)),
+        ("{ kind: KIND_GPU count: 2 gpus: [0, 1] }", "python", InstanceCount(4)),
+        ("{ kind: KIND_GPU count: 2 }", "python", InstanceCount(0, 2)),
+        ("{ count: 2 }", "python", InstanceCount(0, 2)),
+        ("{ count: 2 gpus: [0] }", "python", InstanceCount(2)),
+        ("{ kind: KIND_MODEL }", "python", InstanceCount(1)),
+        ("{ kind: KIND_CPU count: 2 }, { kind: KIND_GPU }", "python", InstanceCount(2, 1)),
+        ("{ kind: KIND_CPU count: 2 }, { count: 5 passive: true }", "python", InstanceCount(2)),
+    ],
+)
+def test_instances_are_counted_as_triton_does(groups, backend, expected):
+    text = f'backend: "{backend}"' + (f" instance_group [ {groups} ]" if groups else "")
+    assert stage(text).instances == expected
+
+
+def test_an_ensemble_has_no_instances():
+    assert stage("ensemble_scheduling { }").instances == InstanceCount(0)
+
+
+@pytest.mark.parametrize(
+    ("count", "text", "known"),
+    [(InstanceCount(2), "2", 2), (InstanceCount(0, 1), "unknown: 1 per GPU", None),
+     (InstanceCount(2, 1), "unknown: 2 + 1 per GPU", None)],
+)  # fmt: skip
+def test_a_number_that_depends_on_the_machine_says_so(count, text, known):
+    assert (str(count), count.known) == (text, known)
+    assert count.on(3) == count.fixed + 3 * count.per_gpu
+
+
+def test_dynamic_batching_without_a_batch_size_means_nothing():
+    assert not stage('backend: "python" dynamic_batching { }').batches_dynamically
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'\xef\xbb\xbfname: "decode"',  # a byte order mark
+        b'name: "decode"\r\nbackend: "python"\r\n',
+        'name: "decode" # Größe'.encode("latin-1"),
+        'name: "decode" # Größe'.encode(),
+    ],
+)
+def test_bytes_of_any_origin_are_read(data):
+    assert stage(read_text(data)).name == "decode"
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "what"),
+    [
+        ('name: "decode"\nmax_batch_size: eight', "2:17", "eight"),
+        ('name: "decode"\nbatch: 8', "2:1", "batch"),
+        ("max_batch_size: ${size}", "1:17", "it is a template: fill in its ${...} first"),
+        ("instance_group [ {", "1:18", ""),
+        ("max_batch_size:\r\n\r\ninput [ ]", "3:1", "input"),
+    ],
+)
+def test_a_broken_one_names_file_line_column_and_cause(text, where, what):
+    with pytest.raises(ConfigError) as error:
+        parse_text(text, PATH)
+    assert str(error.value).startswith(f"{PATH}:{where}: ")
+    assert what in str(error.value)
+    assert "\r" not in str(error.value)
+
+
+def test_a_servers_json_means_the_same_as_the_file():
+    """As `/v2/models/NAME/config` writes it; a field that this protobuf does not know is left out."""
+    config = {
+        "name": "decode", "platform": "", "backend": "python", "max_batch_size": 8,
+        "instance_group": [{"name": "decode_0", "kind": "KIND_CPU", "count": 2, "gpus": [], "passive": False}],
+        "dynamic_batching": {"preferred_batch_size": [8], "max_queue_delay_microseconds": 0},
+        "ensemble_of_tomorrow": {"a": 1},
+    }  # fmt: skip
+    found = to_stage(parse_json(config), "decode")
+    assert (found.backend, found.instances, found.batching) == ("python", InstanceCount(2), Batching((8,)))
+
+
+def test_json_that_is_no_configuration_is_an_error():
+    with pytest.raises(ConfigError, match="the configuration of model 'decode'"):
+        parse_json({"name": "decode", "max_batch_size": "many"})
