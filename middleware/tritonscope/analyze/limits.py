@@ -39,14 +39,14 @@ class Ceiling(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Who holds the pipeline: a throttle, stages that share the limit with it (or alone), or nobody."""
+    """Who holds the pipeline: a throttle, or several stages together, the throttle (if any) first; or nobody."""
 
     throttle: MeasuredStage | None = None
     co_limiting: tuple[MeasuredStage, ...] = ()
 
     @property
     def stages(self) -> tuple[MeasuredStage, ...]:
-        """All of them, the least capacity first."""
+        """All of them."""
         return self.co_limiting or ((self.throttle,) if self.throttle else ())
 
 
@@ -60,9 +60,8 @@ def find_limits(measured: MeasuredPipeline) -> Limits:
     first = throttle or next(iter(ranked), None)
     if first is None or first.busy < NEARLY:
         return Limits(throttle)
-    together = tuple(
-        stage for stage in ranked if stage is first or _shares_limit(first, stage)
-    )  # fmt: skip
+    limit = CO_LIMITING * first.capacity_per_s
+    together = (first, *(stage for stage in ranked if stage is not first and stage.capacity_per_s <= limit))
     queued = sum(stage.queue_share for stage in together) >= QUEUED
     return Limits(throttle, together if len(together) > 1 and queued else ())
 
@@ -108,20 +107,14 @@ def _is_saturated(stage: MeasuredStage) -> bool:
     return stage.busy >= NEARLY and stage.queue_share >= MOSTLY_QUEUED
 
 
-def _shares_limit(first: MeasuredStage, stage: MeasuredStage) -> bool:
-    return first.capacity_per_s <= stage.capacity_per_s <= CO_LIMITING * first.capacity_per_s
-
-
 def _stage_ceiling(measured: MeasuredPipeline, stage: MeasuredStage, count: int | None) -> Ceiling:
     now = stage.capacity_per_s
     per_s = stage.capacity_with(count or stage.instances.count)
     likely, most = _batch_gains(measured, stage)
     exact = stage.instances.quality is Quality.EXACT
     # Another instance on a GPU that may be full already buys nothing for certain.
-    on_gpu = any(group.kind == "GPU" for group in stage.stage.groups)
-    return _ceiling(
-        stage.name, per_s * likely, min(now, per_s) if on_gpu else per_s, per_s * most if exact else math.inf
-    )
+    certain = per_s if stage.stage.is_on_cpu else min(now, per_s)
+    return _ceiling(stage.name, per_s * likely, certain, per_s * most if exact else math.inf)
 
 
 def _ceiling(name: str, per_s: float, lower_per_s: float, upper_per_s: float) -> Ceiling:
@@ -135,7 +128,7 @@ def _batch_gains(measured: MeasuredPipeline, stage: MeasuredStage) -> tuple[floa
     what is likely follows from the batch sizes that were seen, no further than to twice the largest.
     """
     largest = min(stage.stage.max_batch_size, measured.in_flight)
-    if not stage.stage.batches_dynamically or _is_saturated(stage) or largest <= stage.batch:
+    if not stage.stage.batches_dynamically or _is_saturated(stage) or not 0 < stage.batch < largest:
         return 1.0, 1.0
     most = largest / stage.batch
     fit = capacity.execution_by_batch(stage.counters)

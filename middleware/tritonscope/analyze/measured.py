@@ -33,8 +33,8 @@ class MeasuredStage(NamedTuple):
 
     @property
     def batch(self) -> float:
-        """Mean batch size: inferences / executions."""
-        return self.counters.inferences / self.counters.executions
+        """Mean batch size: inferences / executions of `batch_stats`."""
+        return self.counters.inferences / sum(batch.executions for batch in self.counters.batches)
 
     @property
     def busy(self) -> float:

@@ -23,11 +23,11 @@ _MEMORY = (
 
 
 class Remedy(NamedTuple):
-    """What to do about a stage, and what that would buy; `count` and `diff` where more instances are the way out."""
+    """What to do about a stage, and what that would buy; `instances` and `diff` where more of them are the way."""
 
     advice: str
     effect: Effect | None
-    count: int | None = None
+    instances: int | None = None
     diff: str = ""
 
 

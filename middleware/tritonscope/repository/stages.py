@@ -84,6 +84,11 @@ class Stage(NamedTuple):
         return self.backend == "ensemble"
 
     @property
+    def is_on_cpu(self) -> bool:
+        """Whether all of its instances are on the CPU, whatever GPUs the server sees."""
+        return bool(self.groups) and all(group.kind == "CPU" for group in self.groups)
+
+    @property
     def batches_dynamically(self) -> bool:
         """Whether Triton gathers requests into batches; without a `max_batch_size` the setting means nothing."""
         return self.batching is not None and self.max_batch_size > 1

@@ -14,9 +14,13 @@ from tritonscope.records import InstanceRecord
 _MODEL_PATH, _INSTANCE = 1, 8
 
 
-def identify(args: Mapping[str, str] | None) -> InstanceRecord:
-    """Return the record of this process's instance; `args` are those of `initialize`, None where it has none."""
-    known = dict(args) if args is not None else _from_command_line()
+def identify(args: Mapping[str, str] | None, file: str | None = None) -> InstanceRecord:
+    """Return the record of an instance.
+
+    `args` are those of `initialize`; for a model without it the stub's command line tells, and outside of a stub
+    `file`, the model's own.
+    """
+    known = dict(args) if args is not None else _from_command_line() or _from_path(Path(file or "unknown"))
     return InstanceRecord(
         model=known.get("model_name", "unknown"),
         version=str(known.get("model_version", "1")),
@@ -35,12 +39,17 @@ def _from_command_line(path: Path = Path("/proc/self/cmdline")) -> dict[str, str
     words = path.read_bytes().decode(errors="replace").split("\0")
     if len(words) <= _INSTANCE:
         return {}
-    model = Path(words[_MODEL_PATH])
+    return {**_from_path(Path(words[_MODEL_PATH])), "model_instance_name": words[_INSTANCE]}
+
+
+def _from_path(file: Path) -> dict[str, str]:
+    """Read MODEL/VERSION/model.py, as every repository has it."""
+    model = file.parent.parent
     return {
-        "model_name": model.parent.parent.name,
-        "model_version": model.parent.name,
-        "model_repository": str(model.parent.parent),
-        "model_instance_name": words[_INSTANCE],
+        "model_name": model.name or "unknown",
+        "model_version": file.parent.name or "1",
+        "model_repository": str(model),
+        "model_instance_name": f"{model.name or 'unknown'}_0",
     }
 
 

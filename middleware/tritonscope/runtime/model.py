@@ -131,8 +131,7 @@ def _lived(
     recorder: Recorder | None, hook: str, state: State, call: Method, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Call the user's `initialize` or `finalize` and note how long it took and how it ended."""
-    clock = StageClock()
-    clock.start()
+    clock = None if recorder is None else _running_clock()
     failure: BaseException | None = None
     try:
         return call(*args, **kwargs)
@@ -140,10 +139,18 @@ def _lived(
         failure = error
         raise
     finally:
-        if recorder is not None:
-            recorder.lifecycle(hook, clock.stop(), failure, state)
+        if recorder is not None and clock is not None:
+            recorder.lifecycle(hook, clock, failure, state)
 
 
+@guarded
+def _running_clock() -> StageClock:
+    clock = StageClock()
+    clock.start()
+    return clock
+
+
+@guarded
 def _observe_own_execute(model: Any) -> None:
     """An `execute` that `initialize` set on the object hides the one of the class: observe that one."""
     own = getattr(model, "__dict__", {}).get("execute")
@@ -192,7 +199,7 @@ def _open(model: Any, args: Any) -> Recorder | None:
     """Open the recorder of a model object that was just seen for the first time; None when that fails."""
     recorder: Recorder | None = None
     try:
-        recorder = open_recorder(identify(args), read_traits(args), read_settings())
+        recorder = open_recorder(identify(args, _file_of(model)), read_traits(args), read_settings())
     except Exception as error:  # noqa: BLE001 - nothing of ours may reach the model
         report("ring", error)
     _recorders[id(model)] = recorder
@@ -202,6 +209,14 @@ def _open(model: Any, args: Any) -> Recorder | None:
 def _defined(model: type, name: str) -> Any:
     """Return what `name` is on the class or a base of it, unbound; None where nobody defines it."""
     return next((vars(base)[name] for base in model.__mro__ if name in vars(base)), None)
+
+
+def _file_of(model: Any) -> str | None:
+    """Return the file that the model's code is from; its module's name, as in "1.model", may be another's too."""
+    code = _defined(type(model), "execute")
+    names = getattr(getattr(code, "__wrapped__", code), "__globals__", {})
+    file: str | None = names.get("__file__")
+    return file
 
 
 def _bind(original: Any, model: Any) -> Method:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from msgspec import Raw, msgpack, structs
 
-from tritonscope.probes.clocks import Elapsed
+from tritonscope.probes.clocks import StageClock
 from tritonscope.records import (
     BatchRecord,
     Detail,
@@ -23,7 +23,7 @@ from tritonscope.records import (
 )
 from tritonscope.ring.layout import SUFFIX, State
 from tritonscope.ring.writer import RingWriter
-from tritonscope.runtime.batch import OpenBatch, closed, opened
+from tritonscope.runtime.batch import OpenBatch, closed, forget, opened
 from tritonscope.runtime.guard import guarded, report
 from tritonscope.runtime.requests import read_request, read_sequence_request
 from tritonscope.runtime.senders import remember_requests
@@ -48,6 +48,7 @@ class Recorder:
 
     def begin(self, requests: Sequence[Any]) -> OpenBatch | None:
         """Note that a batch starts; returns None when it cannot be recorded."""
+        batch: OpenBatch | None = None
         try:
             read = read_sequence_request if self.traits.sequences else read_request
             batch = OpenBatch(self, self._sequence, requests, [read(request) for request in requests])
@@ -63,6 +64,8 @@ class Recorder:
             batch.clock.start()
         except Exception as error:  # noqa: BLE001 - nothing of ours may reach the model
             report("begin", error)
+            if batch is not None:
+                forget(batch)
             return None
         return batch
 
@@ -74,6 +77,7 @@ class Recorder:
             self._finish(batch, responses, error)
         except Exception as mistake:  # noqa: BLE001 - nothing of ours may reach the model
             report("finish", mistake)
+            forget(batch)
 
     def add(self, batch: OpenBatch, detail: Detail) -> None:
         """Note something that ended in `batch`, or after it."""
@@ -87,8 +91,9 @@ class Recorder:
             self._writer.show()
 
     @guarded
-    def lifecycle(self, hook: str, elapsed: Elapsed, error: BaseException | None, state: State) -> None:
+    def lifecycle(self, hook: str, clock: StageClock, error: BaseException | None, state: State) -> None:
         """Note that the hook `hook` of the model has run, and that the instance is now in `state`."""
+        elapsed = clock.stop()
         with self._lock:
             self._writer.write(LifecycleRecord(hook, elapsed.start_ns, elapsed.wall_ns, _text(error)))
             self._scores.state = state

@@ -125,6 +125,16 @@ class TestCoLimiting:
     def test_beyond_that_they_are_not(self):
         assert co_limiting(two_stages(10, 9.0, busy=0.95, queue_ms=20)) == []
 
+    def test_one_that_is_busier_but_has_no_queue_is_named_after_the_throttle(self):
+        """Its queue is what the throttle before it lets through."""
+        evidence = Evidence(
+            serial("pipeline", python_stage("one"), python_stage("two")),
+            window(10, whole("pipeline", 950, 80), counted("one", 950, 10, queue_ms=60), counted("two", 950, 10.3)),
+        )
+        (finding,) = co_limiting(evidence)
+        assert (finding.model, throttle(evidence)[0].model) == ("one", "one")
+        assert "one and two" in finding.title
+
     def test_two_idle_stages_limit_nothing(self):
         assert co_limiting(two_stages(10, 9.9, busy=0.6, queue_ms=20)) == []
         assert co_limiting(two_stages(10, 9.9, busy=0.8, queue_ms=0.1)) == []

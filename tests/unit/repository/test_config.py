@@ -76,6 +76,15 @@ def test_instances_are_counted_as_triton_does(groups, backend, expected):
     assert stage(text).instances == expected
 
 
+@pytest.mark.parametrize(
+    ("groups", "on_cpu"),
+    [("", False), ("instance_group { }", False), ("instance_group { kind: KIND_CPU }", True),
+     ("instance_group [{ kind: KIND_CPU }, { kind: KIND_GPU }]", False)],
+)  # fmt: skip
+def test_only_what_says_so_is_on_the_cpu_for_certain(groups, on_cpu):
+    assert stage(groups).is_on_cpu is on_cpu
+
+
 def test_an_ensemble_has_no_instances():
     assert stage("ensemble_scheduling { }").instances == InstanceCount(0)
 

@@ -24,7 +24,7 @@ def throttle(evidence: Evidence) -> list[Finding]:
     if measured is None or stage is None:
         return []
     change = remedy(measured, stage)
-    handed_on = _is_single(stage) and change.count is not None
+    handed_on = _is_single(stage) and change.instances is not None
     return [
         Finding(
             rule="throttle",
@@ -53,7 +53,7 @@ def single_instance_python_stage(evidence: Evidence) -> list[Finding]:
     if measured is None or stage is None or not _is_single(stage):
         return []
     change = remedy(measured, stage)
-    if change.count is None:
+    if change.instances is None:
         return []
     return [
         Finding(
