@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tritonscope.analyze.evidence import StageRecords
 from tritonscope.analyze.findings import Fact, Quality
-from tritonscope.analyze.limits import next_ceiling
+from tritonscope.analyze.limits import next_ceiling, stage_cores
 from tritonscope.analyze.measured import MeasuredPipeline, MeasuredStage
 
 STATISTICS = "/v2/models/stats"
@@ -59,11 +59,15 @@ def ceiling_facts(measured: MeasuredPipeline, without: str = "") -> tuple[Fact, 
 
 
 def host_facts(measured: MeasuredPipeline) -> tuple[Fact, ...]:
-    """Return how busy the host's CPU was, where that is known."""
+    """Return how busy the host's CPU was, where that is known, and how much of that the stages explain."""
     if measured.host is None:
         return ()
-    formula = f"CPU time / window, of {measured.host.cores} cores"
-    return (Fact("busy cores", measured.host.busy_cores, "cores", formula, "/proc/stat"),)
+    busy, of_stages = measured.host.busy_cores, stage_cores(measured)
+    return (
+        Fact("busy cores", busy, "cores", f"CPU time / window, of {measured.host.cores} cores", "/proc/stat"),
+        Fact("of that in stages", min(of_stages, busy), "cores", "busy x instances on the CPU", STATISTICS,
+             Quality.UPPER_BOUND),
+    )  # fmt: skip
 
 
 def record_facts(records: StageRecords | None) -> tuple[Fact, ...]:

@@ -69,9 +69,8 @@ def find_limits(measured: MeasuredPipeline) -> Limits:
 def ceilings(measured: MeasuredPipeline, counts: Mapping[str, int] | None = None) -> list[Ceiling]:
     """Return all ceilings, the lowest first, with other numbers of instances where `counts` gives them."""
     found = [_stage_ceiling(measured, stage, (counts or {}).get(stage.name)) for stage in measured.stages]
-    if measured.host and measured.host.busy_cores:
-        per_s = capacity.cpu_ceiling_per_s(measured.host.cores, measured.host.busy_cores, measured.requests_per_s)
-        found.append(_ceiling(f"the CPU ({measured.host.cores} cores)", per_s, per_s, per_s))
+    if measured.host:
+        found.append(_cpu_ceiling(measured, measured.host))
     return sorted(found, key=lambda ceiling: ceiling.per_s)
 
 
@@ -115,6 +114,19 @@ def _stage_ceiling(measured: MeasuredPipeline, stage: MeasuredStage, count: int 
     # Another instance on a GPU that may be full already buys nothing for certain.
     certain = per_s if stage.stage.is_on_cpu else min(now, per_s)
     return _ceiling(stage.name, per_s * likely, certain, per_s * most if exact else math.inf)
+
+
+def _cpu_ceiling(measured: MeasuredPipeline, host: HostWindow) -> Ceiling:
+    """Return the ceiling if all that the host does grows with the load; at most, if only its stages' work does."""
+    busiest, least = host.busy_cores, min(host.busy_cores, stage_cores(measured))
+    per_s = capacity.cpu_ceiling_per_s(host.cores, busiest, measured.requests_per_s)
+    most = capacity.cpu_ceiling_per_s(host.cores, least, measured.requests_per_s)
+    return _ceiling(f"the CPU ({host.cores} cores)", per_s, per_s, most)
+
+
+def stage_cores(measured: MeasuredPipeline) -> float:
+    """Return how many cores the stages' executions kept busy at most, if each is one thread on the CPU."""
+    return sum(stage.busy_instances for stage in measured.stages if stage.stage.is_on_cpu)
 
 
 def _ceiling(name: str, per_s: float, lower_per_s: float, upper_per_s: float) -> Ceiling:

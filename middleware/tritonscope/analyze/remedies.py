@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tritonscope.analyze.findings import Effect
-from tritonscope.analyze.limits import cpu_is_full, predict, predict_without
+from tritonscope.analyze.limits import cpu_is_full, predict, predict_without, stage_cores
 from tritonscope.analyze.measured import MeasuredPipeline, MeasuredStage
 from tritonscope.repository.edit import count_diff
 from tritonscope.repository.stages import Stage
@@ -43,7 +43,7 @@ def remedy(measured: MeasuredPipeline, stage: MeasuredStage) -> Remedy:
     if count is None:
         return Remedy(
             f"More instances buy less than {WORTH_IT:.0%}: {_obstacle(measured, stage)}. "
-            f"Make the work of {stage.name} cheaper, or move it elsewhere.",
+            f"Make the work of {stage.name} cheaper, move it elsewhere, or make room for it.",
             predict(measured, stage.name, stage.instances.count + 1),
         )
     effect = predict(measured, stage.name, count)
@@ -63,7 +63,8 @@ def best_count(measured: MeasuredPipeline, stage: MeasuredStage) -> int | None:
 def _obstacle(measured: MeasuredPipeline, stage: MeasuredStage) -> str:
     host = measured.host
     if host and cpu_is_full(host):
-        return f"the CPU is full ({host.busy_cores:.2f} of {host.cores} cores)"
+        own = min(stage_cores(measured), host.busy_cores)
+        return f"the CPU is full ({host.busy_cores:.2f} of {host.cores} cores, at most {own:.2f} of them in stages)"
     return f"{predict(measured, stage.name, stage.instances.count + 1).binds_next} binds next"
 
 

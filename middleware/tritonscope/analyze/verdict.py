@@ -25,9 +25,10 @@ def give_verdict(evidence: Evidence, findings: Sequence[Finding]) -> str:
 
 def describe(effect: Effect) -> str:
     """Return an effect in words: the change, its gain with bounds, and what binds next."""
-    if effect.gain < WORTH_IT:
-        return f"{effect.change} would buy less than {WORTH_IT:.0%}: {effect.binds_next} binds"
     lower, upper = effect.gain_bounds
+    if effect.gain < WORTH_IT:
+        at_most = f" (at most {upper:+.0%})" if upper > 2 * WORTH_IT else ""
+        return f"{effect.change} would buy less than {WORTH_IT:.0%}{at_most}: {effect.binds_next} binds"
     return (
         f"{effect.change} would buy {effect.gain:+.0%} ({lower:+.0%} to {upper:+.0%}), "
         f"and then {effect.binds_next} binds"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
+import weakref
 from pathlib import Path
 from zlib import crc32
 
@@ -74,6 +75,8 @@ class RingWriter:
         self._map = mmap.mmap(self._fd, HEAD_BYTES + self._capacity)
         self._view = memoryview(self._map)
         self._words = self._view[: WORDS * 8].cast("Q")
+        # The ring ends with the last that could write to it, be it a thread that outlives its model.
+        self._close_file = weakref.finalize(self, os.close, self._fd)
         self._introduce(instance)
 
     def write(self, record: Record) -> bool:
@@ -129,7 +132,7 @@ class RingWriter:
         self._words.release()
         self._view.release()
         self._map.close()
-        os.close(self._fd)
+        self._close_file()
 
     def _skip(self, offset: int, rest: int) -> None:
         if rest >= FRAME.size:

@@ -29,8 +29,10 @@ Method = Callable[..., Any]
 
 # Class -> the attributes that it had of its own before; a missing one was inherited.
 _originals: weakref.WeakKeyDictionary[type, dict[str, Any]] = weakref.WeakKeyDictionary()
-# Objects of the user's may be unhashable and must not get attributes of ours: they are known by id.
+# Objects of the user's may be unhashable and must not get attributes of ours: they are known by id, for as long
+# as they live.
 _recorders: dict[int, Recorder | None] = {}
+_lives: dict[int, Any] = {}
 
 
 def instrument(model: Model) -> Model:
@@ -203,7 +205,21 @@ def _open(model: Any, args: Any) -> Recorder | None:
     except Exception as error:  # noqa: BLE001 - nothing of ours may reach the model
         report("ring", error)
     _recorders[id(model)] = recorder
+    _lives[id(model)] = _life_of(model)
     return recorder
+
+
+def _life_of(model: Any) -> Any:
+    """Return what ends the recorder together with its model; for one without weak references, the model itself."""
+    try:
+        return weakref.ref(model, functools.partial(_ended, id(model)))
+    except TypeError:
+        return model
+
+
+def _ended(key: int, _reference: Any) -> None:
+    _lives.pop(key, None)
+    _recorders.pop(key, None)
 
 
 def _defined(model: type, name: str) -> Any:

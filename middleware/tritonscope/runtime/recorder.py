@@ -6,6 +6,7 @@ import os
 import re
 import threading
 import time
+import weakref
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -31,6 +32,8 @@ from tritonscope.runtime.traits import Traits
 from tritonscope.settings import Settings
 
 _encode = msgpack.Encoder().encode
+# The recorders of this process, for a child that it forks.
+_all: weakref.WeakSet[Recorder] = weakref.WeakSet()
 _IDLE, _EXECUTING = int(State.IDLE), int(State.EXECUTING)
 
 
@@ -44,7 +47,7 @@ class Recorder:
         self._sequence = 0
         # An asyncio thread may finish one batch while Triton's thread begins the next.
         self._lock = threading.Lock()
-        os.register_at_fork(after_in_child=self.abandon)
+        _all.add(self)
 
     def begin(self, requests: Sequence[Any]) -> OpenBatch | None:
         """Note that a batch starts; returns None when it cannot be recorded."""
@@ -128,6 +131,14 @@ class Recorder:
         scores.busy_ns += record.wall_ns
         scores.cpu_ns += max(record.cpu_ns, 0)
         self._writer.show()
+
+
+def _abandon_all() -> None:
+    for recorder in list(_all):
+        recorder.abandon()
+
+
+os.register_at_fork(after_in_child=_abandon_all)
 
 
 def open_recorder(instance: InstanceRecord, traits: Traits, settings: Settings) -> Recorder:

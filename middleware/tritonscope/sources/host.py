@@ -8,13 +8,16 @@ from pathlib import Path
 
 from tritonscope.evidence import HostSample
 
-# user, nice, system, irq, softirq of /proc/stat. Idle and iowait are not work; guests are in user already; stolen
-# time is somebody else's.
-_BUSY_FIELDS = (0, 1, 2, 5, 6)
+# user, system, irq, softirq of /proc/stat. What runs at a lower priority (nice; our own agent does) gives way to a
+# server; idle and iowait are not work; guests are in user already; stolen time is somebody else's.
+_BUSY_FIELDS = (0, 2, 5, 6)
 
 
 def sample_host(stat: Path = Path("/proc/stat")) -> HostSample:
-    """Return the CPU time of all logical cores so far, whatever a container may use of them. Source: proc(5)."""
+    """Return the CPU time of all logical cores so far, that of low priority left out. Source: proc(5).
+
+    These are the host's cores, of which a container may be allowed less.
+    """
     taken_ns = time.monotonic_ns()
     rows = [line.split() for line in stat.read_text().splitlines() if line.startswith("cpu")]
     ticks = [int(field) for field in rows[0][1:]]

@@ -85,7 +85,7 @@ class TestThrottle:
     def test_more_instances_are_not_advised_on_a_full_cpu(self):
         evidence = with_host(one_stage(load=closed_loop("pipeline", 6, 56)), cores=2, busy_cores=1.97)
         (finding,) = throttle(evidence)
-        assert "the CPU is full (1.97 of 2 cores)" in finding.advice
+        assert "the CPU is full (1.97 of 2 cores, at most 1.08 of them in stages)" in finding.advice
         assert finding.effect.gain < 0.05
         assert finding.effect.binds_next == "the CPU (2 cores)"
         assert single_instance_python_stage(evidence) == []
