@@ -52,7 +52,7 @@ class StatisticsSample(msgspec.Struct, frozen=True, tag="statistics"):
 
 
 class HostSample(msgspec.Struct, frozen=True, tag="host"):
-    """CPU time that a host has spent since it booted. Source: /proc/stat."""
+    """CPU time that a host has spent since it booted, low-priority work left out. Source: /proc/stat."""
 
     taken_ns: int
     cores: int

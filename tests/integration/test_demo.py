@@ -39,7 +39,8 @@ def test_it_names_the_throttle_the_gain_and_the_spans(tmp_path):
     assert verdict, output
     assert float(verdict[1].rstrip(",")) >= 0.9
     assert int(verdict[2]) > 50
-    assert re.search(r"count: 2 would buy", output)
+    # Beside other work on all cores there is nothing to buy, and the verdict says that instead.
+    assert re.search(r"count: 2 would buy|the CPU \(\d+ cores\) binds", output)
     sent, received = re.search(
         r"spans: (\d+) sent, 0 not delivered; the demo's own receiver got (\d+)", output
     ).groups()
