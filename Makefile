@@ -8,10 +8,10 @@ JAEGER ?= $(CACHE)/jaeger-1.76.0/jaeger
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-jaeger test-gpu check format jaeger clean
+.PHONY: help demo test test-jaeger test-gpu bench-overhead bench-prediction check format jaeger clean
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 demo: $(READY) ## run the example pipeline on a real Triton and say what throttles it
 	@$(BIN)/tritonscope demo
@@ -24,6 +24,12 @@ test-jaeger: $(READY) jaeger ## the demo against a real Jaeger, asked by its API
 
 test-gpu: $(READY) ## the tests that need a GPU
 	$(BIN)/pytest -m gpu
+
+bench-overhead: $(READY) ## what observing costs, against the bare model (about 6 minutes)
+	$(BIN)/python benchmarks/overhead.py
+
+bench-prediction: $(READY) ## how well a predicted gain comes true (about 2 minutes)
+	$(BIN)/python benchmarks/prediction.py
 
 check: $(READY) ## lint, format and types
 	$(BIN)/ruff check .
