@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -94,22 +94,35 @@ def _start_agent(directory: Path, summary: Path, options: Sequence[str]) -> subp
 
 
 def _run(command: Sequence[str], environment: dict[str, str]) -> int:
-    server = subprocess.Popen(command, env=environment)
-    with _forwarding(server):
-        code = server.wait()
+    with _forwarding() as start:
+        code = start(command, environment).wait()
     return code if code >= 0 else 128 - code
 
 
 @contextmanager
-def _forwarding(server: subprocess.Popen[bytes]) -> Iterator[None]:
+def _forwarding() -> Iterator[Callable[[Sequence[str], dict[str, str]], subprocess.Popen[bytes]]]:
+    """Yield what starts a server to which signals are passed on, those that come before it is there too."""
+    servers: list[subprocess.Popen[bytes]] = []
+    early: list[int] = []
+
     def forward(number: int, _frame: FrameType | None) -> None:
         # A terminal has sent SIGINT to the server's group already; a second one would end it without grace.
-        if number != signal.SIGINT or not sys.stdin.isatty():
+        if number == signal.SIGINT and sys.stdin.isatty():
+            return
+        if not servers:
+            early.append(number)
+        for server in servers:
             server.send_signal(number)
+
+    def start(command: Sequence[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+        servers.append(subprocess.Popen(command, env=environment))
+        for number in early:
+            servers[0].send_signal(number)
+        return servers[0]
 
     before = {number: signal.signal(number, forward) for number in _FORWARDED}
     try:
-        yield
+        yield start
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -2,11 +2,9 @@
 
 import pytest
 
-from tests.conformance.cases import MODELS, agrees, read_case, run_case
+from tests.conformance.cases import agrees, read_case, run_case
 from tests.conformance.in_process import InProcessTarget
 from tritonscope.probes.clocks import StageClock
-from tritonscope.repository.folder import read_repository
-from tritonscope.repository.overlay import write_overlay
 from tritonscope.ring.writer import RingWriter
 from tritonscope.runtime import backend, calls, guard, model, recorder, requests, senders
 from tritonscope.runtime.recorder import Recorder
@@ -28,14 +26,6 @@ PARTS = (
     (RingWriter, "write"), (RingWriter, "show"), (RingWriter, "show_status"), (RingWriter, "show_batch"),
     (Recorder, "add"),
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def overlay(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("overlay") / "observed"
-    entries = {name: stage.entry for name, stage in read_repository(MODELS).stages.items() if stage.is_python}
-    write_overlay(MODELS, folder, entries)
-    return folder
 
 
 @pytest.mark.parametrize(("place", "name"), PARTS, ids=lambda part: getattr(part, "__name__", part))

@@ -6,21 +6,11 @@ The models are those of the conformance suite, on the in-process server.
 import numpy as np
 import pytest
 
-from tests.conformance.cases import MODELS, read_case, run_case
+from tests.conformance.cases import read_case, run_case
 from tests.conformance.in_process import InProcessTarget
 from tritonscope.records import BatchRecord, CallRecord, LateRecord, LifecycleRecord, ResponseRecord, StageRecord
-from tritonscope.repository.folder import read_repository
-from tritonscope.repository.overlay import write_overlay
 from tritonscope.runtime import guard
 from tritonscope.testing import InProcessServer
-
-
-@pytest.fixture(scope="module")
-def overlay(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("overlay") / "observed"
-    entries = {name: stage.entry for name, stage in read_repository(MODELS).stages.items() if stage.is_python}
-    write_overlay(MODELS, folder, entries)
-    return folder
 
 
 @pytest.fixture
