@@ -30,7 +30,16 @@ pytestmark = pytest.mark.server
 
 EXPLICIT = ("--model-control-mode=explicit",)
 WAYS = ("bare", "hook", "overlay")
-UNSTABLE = {"model_control": "server 2.51 aborts now and then while a model loads another, bare ones too (1 of 21)"}
+ITERATORS_DIE = (
+    "on Python 3.12 the stub of server 2.51 dies now and then of a response iterator, bare 7 times in 24"
+)
+UNSTABLE = {
+    "model_control": ("", "server 2.51 aborts now and then while a model loads another, bare 1 time in 21"),
+    "bls_decoupled": ("3.12", ITERATORS_DIE),
+    "bls_decoupled_async": ("3.12", ITERATORS_DIE),
+    "bls_decoupled_plain": ("3.12", ITERATORS_DIE),
+}
+"""Cases that a bare server does not survive reliably, the Python version (or any), and what was seen."""
 OWN = f"{sys.version_info[0]}.{sys.version_info[1]}"
 PYTHONS = os.environ.get("TRITONSCOPE_TEST_PYTHONS", OWN if OWN in SUPPORTED else SUPPORTED[-1]).split()
 """Versions that stubs run on here: ours, or all that the variable names (each takes some minutes)."""
@@ -43,6 +52,7 @@ class Served(NamedTuple):
     target: RealServerTarget
     models: Path
     rings: Path
+    python: str
 
 
 def usable(version):
@@ -71,7 +81,7 @@ def serve(stack, folder, way, python):
     server = stack.enter_context(TritonServer(models, python=python, env=environment, extra_args=EXPLICIT))
     target = RealServerTarget(server.grpc_url)
     stack.callback(target.close)
-    return Served(server, target, models, rings)
+    return Served(server, target, models, rings, python)
 
 
 def answers(one, case):
@@ -115,8 +125,9 @@ def own_metrics(server):
 
 @pytest.mark.parametrize("name", case_names())
 def test_an_observed_model_cannot_be_told_from_a_bare_one(served, name):
-    if name in UNSTABLE:
-        pytest.skip(UNSTABLE[name])
+    version, reason = UNSTABLE.get(name, (None, ""))
+    if version is not None and version in {"", served["bare"].python}:
+        pytest.skip(reason)
     case = read_case(name)
     with ThreadPoolExecutor() as pool:
         bare, hook, overlay = pool.map(lambda way: answers(served[way], case), WAYS)
