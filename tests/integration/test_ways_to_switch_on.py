@@ -8,6 +8,7 @@ import pytest
 
 from tests.integration.pipeline import classify, connect
 from tritonscope.cli import main
+from tritonscope.records import BatchRecord
 from tritonscope.ring.reader import RingReader
 from tritonscope.runs import read_run
 from tritonscope.server.examples import example_repository
@@ -39,7 +40,8 @@ def recorded(folder: Path):
     counts = {}
     for path in folder.glob("*.ring"):
         reader = RingReader(path)
-        requests = sum(len(batch.requests) for batch in reader.read(10_000))
+        batches = [event for event in reader.read(10_000) if isinstance(event, BatchRecord)]
+        requests = sum(len(batch.requests) for batch in batches)
         counts[reader.instance.model] = counts.get(reader.instance.model, 0) + requests
         reader.close()
     return counts
