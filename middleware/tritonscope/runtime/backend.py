@@ -79,32 +79,23 @@ def _parents_trace(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return batch.objects[0].trace()
 
 
-def _exec(original: Method) -> Method:
-    def exec(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A001 - Triton's name
-        call = calls.begin_call(self)
-        try:
-            result = original(self, *args, **kwargs)
-        except BaseException as error:
-            calls.fail_call(call, error)
-            raise
-        calls.end_call(call, result)
-        return result
+def _called(note_result: Callable[[calls.OpenCall | None, Any], None]) -> Wrap:
+    """Return the wrap of a method that calls another model; `note_result` takes what it returned."""
 
-    return exec
+    def wrap(original: Method) -> Method:
+        def call_model(self: Any, *args: Any, **kwargs: Any) -> Any:
+            call = calls.begin_call(self)
+            try:
+                result = original(self, *args, **kwargs)
+            except BaseException as error:
+                calls.fail_call(call, error)
+                raise
+            note_result(call, result)
+            return result
 
+        return call_model
 
-def _async_exec(original: Method) -> Method:
-    def async_exec(self: Any, *args: Any, **kwargs: Any) -> Any:
-        call = calls.begin_call(self)
-        try:
-            future = original(self, *args, **kwargs)
-        except BaseException as error:
-            calls.fail_call(call, error)
-            raise
-        calls.follow_future(call, future)
-        return future
-
-    return async_exec
+    return wrap
 
 
 def _next_response(original: Method) -> Method:
@@ -164,8 +155,8 @@ def _set_release_flags(original: Method) -> Method:
 
 _WRAPS: tuple[tuple[str, str, Wrap], ...] = (
     ("InferenceRequest", "__init__", _made_request),
-    ("InferenceRequest", "exec", _exec),
-    ("InferenceRequest", "async_exec", _async_exec),
+    ("InferenceRequest", "exec", _called(calls.end_call)),
+    ("InferenceRequest", "async_exec", _called(calls.follow_future)),
     ("InferenceRequest", "get_response_sender", _get_response_sender),
     ("InferenceRequest", "is_cancelled", _is_cancelled),
     ("InferenceRequest", "set_release_flags", _set_release_flags),

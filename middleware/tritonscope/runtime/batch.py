@@ -81,16 +81,9 @@ def opened(batch: OpenBatch) -> None:
     _open.append(batch)
 
 
-def forget(batch: OpenBatch) -> None:
-    """Let go of a batch whose end could not be recorded."""
+def closed(batch: OpenBatch) -> None:
+    """Note that `execute` is done with `batch`, recorded or not, and let go of the user's objects."""
     if batch in _open:
         _open.remove(batch)
-    batch.is_open = False
-    batch.objects = ()
-
-
-def closed(batch: OpenBatch) -> None:
-    """Note that `execute` is done with `batch`, and let go of the user's objects."""
-    _open.remove(batch)
     batch.is_open = False
     batch.objects = ()

@@ -24,7 +24,7 @@ from tritonscope.records import (
 )
 from tritonscope.ring.layout import SUFFIX, State
 from tritonscope.ring.writer import RingWriter
-from tritonscope.runtime.batch import OpenBatch, closed, forget, opened
+from tritonscope.runtime.batch import OpenBatch, closed, opened
 from tritonscope.runtime.guard import guarded, report
 from tritonscope.runtime.requests import read_request, read_sequence_request
 from tritonscope.runtime.senders import remember_requests
@@ -32,6 +32,7 @@ from tritonscope.runtime.traits import Traits
 from tritonscope.settings import Settings
 
 _encode = msgpack.Encoder().encode
+_let_go = guarded(closed)
 # The recorders of this process, for a child that it forks.
 _all: weakref.WeakSet[Recorder] = weakref.WeakSet()
 _IDLE, _EXECUTING = int(State.IDLE), int(State.EXECUTING)
@@ -68,7 +69,7 @@ class Recorder:
         except Exception as error:  # noqa: BLE001 - nothing of ours may reach the model
             report("begin", error)
             if batch is not None:
-                forget(batch)
+                _let_go(batch)
             return None
         return batch
 
@@ -80,7 +81,7 @@ class Recorder:
             self._finish(batch, responses, error)
         except Exception as mistake:  # noqa: BLE001 - nothing of ours may reach the model
             report("finish", mistake)
-            forget(batch)
+            _let_go(batch)
 
     def add(self, batch: OpenBatch, detail: Detail) -> None:
         """Note something that ended in `batch`, or after it."""
