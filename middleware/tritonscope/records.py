@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import msgspec
 
-_MASK = (1 << 64) - 1
-
 
 class InstanceRecord(msgspec.Struct, frozen=True, array_like=True, tag="instance"):
     """One stub process: an instance of a Python model. Written once, into the ring's head."""
@@ -126,15 +124,3 @@ Event = BatchRecord | LateRecord | LifecycleRecord
 """What a ring carries, in the order in which it ended."""
 
 Record = InstanceRecord | Event
-
-
-def derive_id(seed: int, sequence: int, slot: int) -> int:
-    """Return the 64-bit id, never 0, of the `slot`-th span of batch `sequence` of the instance with `seed`.
-
-    Whoever holds the records derives the same ids, so they cost no bytes and no time in the stub, and an agent
-    that is restarted repeats none under another name. The mixer is splitmix64 (Steele et al., 2014).
-    """
-    value = (seed + 0x9E3779B97F4A7C15 * ((sequence << 20) + slot + 1)) & _MASK
-    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
-    return (value ^ (value >> 31)) or 1

@@ -10,19 +10,20 @@ import pytest
 import tritonscope
 
 PACKAGE = Path(tritonscope.__file__).parent
-LEAVES = {"errors", "records", "settings", "evidence"}
 
 # Room -> the rooms it may import, besides itself. `tritonscope` is the package's own __init__ (its version).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "records": set(),
+    "ids": set(),
+    "trace_context": {"records"},
     "settings": set(),
     "evidence": set(),
     "probes": {"records"},
     "ring": {"records", "settings"},
-    "runtime": {"records", "settings", "probes", "ring"},
+    "runtime": {"records", "ids", "trace_context", "settings", "probes", "ring"},
     "runs": {"errors", "records", "evidence"},
-    "agent": {"errors", "records", "settings", "ring", "runs"},
+    "agent": {"errors", "records", "ids", "trace_context", "settings", "ring", "runs"},
     "repository": {"errors"},
     "sources": {"errors", "evidence", "records", "repository", "runs"},
     "analyze": {"errors", "records", "evidence", "repository", "runs"},
@@ -37,7 +38,7 @@ ARROWS: dict[str, set[str]] = {
     "__init__": {"runtime"},
 }  # fmt: skip
 
-RUNTIME_HALF = ("errors", "records", "settings", "probes", "ring", "runtime")
+RUNTIME_HALF = ("errors", "records", "ids", "trace_context", "settings", "probes", "ring", "runtime")
 ALLOWED_IN_A_STUB = {"msgspec", "tritonscope"}
 # msgspec imports it where it is installed.
 MSGSPECS_OWN = {"typing_extensions"}

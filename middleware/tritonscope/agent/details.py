@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 
+from tritonscope import ids
 from tritonscope.agent import attributes as names
-from tritonscope.agent import ids
 from tritonscope.agent.attributes import Pair
 from tritonscope.agent.spans import Frame, Origin, SpanData
 from tritonscope.records import CallRecord, Detail, LifecycleRecord, ResponseRecord, StageRecord

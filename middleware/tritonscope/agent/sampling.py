@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tritonscope.agent.trace_context import ParentContext
 from tritonscope.settings import log
+from tritonscope.trace_context import ParentContext
 
 OTEL_TRACES_SAMPLER = "OTEL_TRACES_SAMPLER"
 """`always_on`, `always_off`, `traceidratio`, or one as `parentbased_…`. Default: `parentbased_always_on`."""

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from tritonscope import ids
 from tritonscope.agent import attributes as names
-from tritonscope.agent import ids
 from tritonscope.agent.attributes import Pair
 from tritonscope.agent.sampling import Sampler
-from tritonscope.agent.trace_context import ParentContext, parent_of
 from tritonscope.records import BatchRecord, InstanceRecord, RequestRecord
+from tritonscope.trace_context import ParentContext, parent_of
 
 
 class SpanLink(NamedTuple):

@@ -7,7 +7,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import sampling as sdk
 
 from tritonscope.agent.sampling import OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG, read_sampler
-from tritonscope.agent.trace_context import ParentContext
+from tritonscope.trace_context import ParentContext
 
 TRACES = [bytes(8) + value.to_bytes(8, "big") for value in (1, 1 << 62, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)]
 SDK = {

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tritonscope.agent.trace_context import ParentContext, parent_of, parse_traceparent
 from tritonscope.records import RequestRecord
+from tritonscope.trace_context import ParentContext, parent_of, parse_traceparent
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 OTHER = "00-11111111111111111111111111111111-2222222222222222-01"

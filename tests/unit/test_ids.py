@@ -1,7 +1,10 @@
 """Ids of spans and traces: derived, never equal, and always as long as OTLP wants them."""
 
-from tritonscope.agent import ids
-from tritonscope.records import derive_id
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tritonscope import ids
+from tritonscope.ids import derive_id
 
 
 def test_slots_are_those_that_every_reader_of_records_agrees_on():
@@ -30,3 +33,13 @@ def test_the_trace_of_a_batch_is_none_of_its_requests():
     requests = {ids.request_trace_id(7, 5, index) for index in range(1000)}
     assert ids.batch_trace_id(7, 5) not in requests
     assert len(requests) == 1000
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(0, 2**40), st.integers(0, 2**20 - 1))
+def test_derived_ids_are_64_bits_and_never_zero(seed, sequence, slot):
+    assert 0 < derive_id(seed, sequence, slot) < 2**64
+
+
+def test_derived_ids_of_one_instance_differ():
+    made = {derive_id(9, sequence, slot) for sequence in range(300) for slot in range(300)}
+    assert len(made) == 300 * 300
