@@ -30,7 +30,8 @@ class RequestRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     `trace_context` is Triton's own (JSON with a `traceparent`), `parameters` the request's parameters (JSON),
     kept only when they carry a `traceparent`. Both are kept raw: parsing is the reader's work, not the model's.
-    `correlation_id` is that of its sequence, `fate` what else became of it: `cancelled` or `rescheduled`.
+    `correlation_id` is that of its sequence, `fate` what else became of it: `cancelled` or `rescheduled`. Bytes
+    of tensors are -1 where they are unknown: not asked for, or texts among them, whose size only decoding tells.
     """
 
     request_id: str = ""
@@ -39,12 +40,15 @@ class RequestRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     error: str = ""
     correlation_id: str = ""
     fate: str = ""
+    input_bytes: int = -1
+    output_bytes: int = -1
 
 
 class StageRecord(msgspec.Struct, frozen=True, array_like=True, tag="stage", gc=False):
     """A named part of a batch, as the user's `tritonscope.stage(...)` marks it.
 
     `number` is its own within the batch, from 1; `parent` that of the stage around it, 0 if that is `execute`.
+    `request` says for which of the batch's requests, from 0, it was; -1 for all of them.
     """
 
     number: int
@@ -54,12 +58,14 @@ class StageRecord(msgspec.Struct, frozen=True, array_like=True, tag="stage", gc=
     wall_ns: int
     cpu_ns: int = -1
     error: str = ""
+    request: int = -1
 
 
 class CallRecord(msgspec.Struct, frozen=True, array_like=True, tag="call", gc=False):
-    """A call of another model out of a batch (BLS); numbered together with the batch's stages.
+    """A call of another model out of a batch (BLS); numbered, and for a request, as the batch's stages are.
 
-    `responses` counts what came back; more or fewer than one from a decoupled model.
+    `responses` counts what came back; more or fewer than one from a decoupled model. `operation` is empty for an
+    inference, else what was done to the model: `load` or `unload`.
     """
 
     number: int
@@ -70,6 +76,8 @@ class CallRecord(msgspec.Struct, frozen=True, array_like=True, tag="call", gc=Fa
     wall_ns: int
     responses: int = 1
     error: str = ""
+    request: int = -1
+    operation: str = ""
 
 
 class ResponseRecord(msgspec.Struct, frozen=True, array_like=True, tag="response", gc=False):
@@ -83,9 +91,18 @@ class ResponseRecord(msgspec.Struct, frozen=True, array_like=True, tag="response
     final: bool = False
     empty: bool = False
     error: str = ""
+    output_bytes: int = -1
 
 
-Detail = StageRecord | CallRecord | ResponseRecord
+class FateRecord(msgspec.Struct, frozen=True, array_like=True, tag="fate", gc=False):
+    """What the model learnt of the batch's request number `request` after `execute`: that it was `cancelled`."""
+
+    request: int
+    seen_ns: int
+    fate: str
+
+
+Detail = StageRecord | CallRecord | ResponseRecord | FateRecord
 
 
 class BatchRecord(msgspec.Struct, frozen=True, array_like=True, tag="batch", gc=False):
@@ -112,7 +129,10 @@ class LateRecord(msgspec.Struct, frozen=True, array_like=True, tag="late", gc=Fa
 
 
 class LifecycleRecord(msgspec.Struct, frozen=True, array_like=True, tag="lifecycle", gc=False):
-    """A call of one of the model's other hooks: `initialize` or `finalize`."""
+    """A call of one of the model's other hooks: `initialize`, `finalize` or `is_ready`.
+
+    Or, with the model's name after it, what was done to another model outside of any batch: `load`, `unload`.
+    """
 
     hook: str
     start_ns: int

@@ -23,6 +23,15 @@ TRITONSCOPE_RING_BYTES = "TRITONSCOPE_RING_BYTES"
 TRITONSCOPE_LOG_LEVEL = "TRITONSCOPE_LOG_LEVEL"
 """Level of tritonscope's own log lines (`DEBUG` … `ERROR`). Default: `WARNING`."""
 
+TRITONSCOPE_SIZES = "TRITONSCOPE_SIZES"
+"""`1` records the bytes of each request's and response's tensors. Default: `0`, for it costs time in the model."""
+
+TRITONSCOPE_OTEL_BRIDGE = "TRITONSCOPE_OTEL_BRIDGE"
+"""`0` keeps a model's own OpenTelemetry spans from becoming children of ours. Default: `1`."""
+
+TRITONSCOPE_LOG_CORRELATION = "TRITONSCOPE_LOG_CORRELATION"
+"""`1` gives the records of Python's `logging` a `trace_id` and a `span_id`. Default: `0`."""
+
 DEFAULT_DIRECTORY = Path("/dev/shm/tritonscope")  # noqa: S108 - a named, shared folder is the point
 DEFAULT_RING_BYTES = 1 << 20
 LEAST_RING_BYTES = 1 << 16
@@ -38,6 +47,9 @@ class Settings(NamedTuple):
     directory: Path
     ring_bytes: int
     log_level: str
+    sizes: bool = False
+    otel_bridge: bool = True
+    log_correlation: bool = False
 
 
 def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
@@ -47,6 +59,9 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         directory=Path(environ.get(TRITONSCOPE_DIR) or DEFAULT_DIRECTORY),
         ring_bytes=_ring_bytes(environ.get(TRITONSCOPE_RING_BYTES, "")),
         log_level=_level(environ.get(TRITONSCOPE_LOG_LEVEL, "")),
+        sizes=_switch(TRITONSCOPE_SIZES, environ, default=False),
+        otel_bridge=_switch(TRITONSCOPE_OTEL_BRIDGE, environ, default=True),
+        log_correlation=_switch(TRITONSCOPE_LOG_CORRELATION, environ, default=False),
     )
 
 
@@ -58,6 +73,13 @@ def _ring_bytes(text: str) -> int:
     log.warning("%s=%r is not a number of bytes >= %d: using %d", TRITONSCOPE_RING_BYTES, text,
                 LEAST_RING_BYTES, DEFAULT_RING_BYTES)  # fmt: skip
     return DEFAULT_RING_BYTES
+
+
+def _switch(name: str, environ: Mapping[str, str], *, default: bool) -> bool:
+    text = environ.get(name, "").strip()
+    if text not in {"", "0", "1"}:
+        log.warning("%s=%r is neither 0 nor 1: using %d", name, text, default)
+    return {"0": False, "1": True}.get(text, default)
 
 
 def _level(text: str) -> str:

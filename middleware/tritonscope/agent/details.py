@@ -9,7 +9,7 @@ from tritonscope import ids
 from tritonscope.agent import attributes as names
 from tritonscope.agent.attributes import Pair
 from tritonscope.agent.spans import Frame, Origin, SpanData
-from tritonscope.records import CallRecord, Detail, LifecycleRecord, ResponseRecord, StageRecord
+from tritonscope.records import CallRecord, Detail, FateRecord, LifecycleRecord, ResponseRecord, StageRecord
 
 _KEPT_BATCHES = 4096
 
@@ -41,6 +41,8 @@ class Details:
             return _stage_span(frame, detail, offset_ns)
         if isinstance(detail, CallRecord):
             return _call_span(frame, detail, offset_ns)
+        if isinstance(detail, FateRecord):
+            return None
         return self._response_span(frame, detail, offset_ns)
 
     def _response_span(self, frame: Frame, detail: ResponseRecord, offset_ns: int) -> SpanData | None:

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from tritonscope.runtime import calls, senders
-from tritonscope.runtime.batch import here
+from tritonscope.runtime.batch import Position, here
 from tritonscope.runtime.guard import guarded
 
 Method = Callable[..., Any]
@@ -20,27 +20,31 @@ Wrap = Callable[[Method], Method]
 
 _RESCHEDULE = 2  # TRITONSERVER_REQUEST_RELEASE_RESCHEDULE of tritonserver.h
 
-# (class, name of a method, the original) of all that is replaced.
-_originals: list[tuple[type, str, Method]] = []
+# (class or module, name of what it has, the original) of all that is replaced.
+_originals: list[tuple[Any, str, Method]] = []
 
 
 def patch_backend(module: ModuleType) -> None:
-    """Observe the classes of `module`, Triton's `c_python_backend_utils`, where it has them; once."""
-    if _originals:
-        return
+    """Observe what `module`, Triton's `c_python_backend_utils`, has of classes and functions; each once."""
     for class_name, name, wrap in _WRAPS:
-        cls = getattr(module, class_name, None)
-        original = getattr(cls, name, None)
-        if cls is not None and original is not None:
-            _originals.append((cls, name, original))
-            setattr(cls, name, functools.wraps(original)(wrap(original)))
+        _replace(getattr(module, class_name, None), name, wrap)
+    for name, wrap in _FUNCTION_WRAPS:
+        _replace(module, name, wrap)
+
+
+def _replace(owner: Any, name: str, wrap: Wrap) -> None:
+    original = getattr(owner, name, None)
+    if original is None or any(known is owner and its == name for known, its, _ in _originals):
+        return
+    _originals.append((owner, name, original))
+    setattr(owner, name, functools.wraps(original)(wrap(original)))
 
 
 def unpatch_backend() -> None:
-    """Give the classes back their methods."""
+    """Give classes and module back what was theirs."""
     while _originals:
-        cls, name, original = _originals.pop()
-        setattr(cls, name, original)
+        owner, name, original = _originals.pop()
+        setattr(owner, name, original)
 
 
 def _made_request(original: Method) -> Method:
@@ -74,9 +78,21 @@ def _parents_trace(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if position is None or args or "trace" in kwargs or position.batch.recorder.traits.decoupled:
         return None
     batch = position.batch
-    if not batch.is_open or not batch.objects or not batch.requests[0].trace_context:
+    index = _request_behind(position, kwargs.get("request_id", ""))
+    if not batch.is_open or not batch.objects or not batch.requests[index].trace_context:
         return None
-    return batch.objects[0].trace()
+    return batch.objects[index].trace()
+
+
+def _request_behind(position: Position, request_id: str) -> int:
+    """Return for which of a batch's requests a call is made: as marked, else by the id that it passes on.
+
+    An id that several requests have in common says nothing: then it is the first.
+    """
+    if position.request >= 0:
+        return position.request
+    ids = [request.request_id for request in position.batch.requests]
+    return ids.index(request_id) if request_id and ids.count(request_id) == 1 else 0
 
 
 def _called(note_result: Callable[[calls.OpenCall | None, Any], None]) -> Wrap:
@@ -122,24 +138,49 @@ def _get_response_sender(original: Method) -> Method:
 
 def _send(original: Method) -> Method:
     def send(self: Any, *args: Any, **kwargs: Any) -> Any:
-        sent_ns = senders.now_ns()
-        result = original(self, *args, **kwargs)
         response = args[0] if args else kwargs.get("response")
         flags = args[1] if len(args) > 1 else kwargs.get("flags", 0)
-        senders.note_sent(self, sent_ns, response, flags)
+        output_bytes = senders.bytes_to_send(self, response)
+        sent_ns = senders.now_ns()
+        result = original(self, *args, **kwargs)
+        senders.note_sent(self, sent_ns, response, flags, output_bytes)
         return result
 
     return send
 
 
-def _is_cancelled(original: Method) -> Method:
-    def is_cancelled(self: Any) -> Any:
-        answer = original(self)
-        if answer:
-            senders.note_fate(self, "cancelled")
-        return answer
+def _is_cancelled(note: Callable[[Any, str], None]) -> Wrap:
+    """Return the wrap of a method that tells whether a request, or the one that a sender answers, is cancelled."""
 
-    return is_cancelled
+    def wrap(original: Method) -> Method:
+        def is_cancelled(self: Any) -> Any:
+            answer = original(self)
+            if answer:
+                note(self, "cancelled")
+            return answer
+
+        return is_cancelled
+
+    return wrap
+
+
+def _operated(name: str) -> Wrap:
+    """Return the wrap of a function that does something, `name`, to another model."""
+
+    def wrap(original: Method) -> Method:
+        def operate(*args: Any, **kwargs: Any) -> Any:
+            operation = calls.begin_operation(name, args[0] if args else kwargs.get("model_name", ""))
+            try:
+                result = original(*args, **kwargs)
+            except BaseException as error:
+                calls.fail_call(operation, error)
+                raise
+            calls.end_operation(operation)
+            return result
+
+        return operate
+
+    return wrap
 
 
 def _set_release_flags(original: Method) -> Method:
@@ -158,8 +199,15 @@ _WRAPS: tuple[tuple[str, str, Wrap], ...] = (
     ("InferenceRequest", "exec", _called(calls.end_call)),
     ("InferenceRequest", "async_exec", _called(calls.follow_future)),
     ("InferenceRequest", "get_response_sender", _get_response_sender),
-    ("InferenceRequest", "is_cancelled", _is_cancelled),
+    ("InferenceRequest", "is_cancelled", _is_cancelled(senders.note_fate)),
     ("InferenceRequest", "set_release_flags", _set_release_flags),
+    ("InferenceResponseSender", "is_cancelled", _is_cancelled(senders.note_sender_fate)),
     ("InferenceResponseSender", "send", _send),
     ("ResponseIterator", "__next__", _next_response),
+)
+
+# Functions of the module itself. Triton hands them on to the model's own module after it has imported that.
+_FUNCTION_WRAPS: tuple[tuple[str, Wrap], ...] = (
+    ("load_model", _operated("load")),
+    ("unload_model", _operated("unload")),
 )

@@ -53,10 +53,14 @@ class OpenBatch:
 
 
 class Position(NamedTuple):
-    """Where in a batch code runs: inside stage `parent`, or directly in `execute` (0)."""
+    """Where in a batch code runs: inside stage `parent`, or directly in `execute` (0).
+
+    `request` is which of the batch's requests it works for, from 0; -1 where that is not known.
+    """
 
     batch: OpenBatch
     parent: int = 0
+    request: int = -1
 
 
 current: ContextVar[Position | None] = ContextVar("tritonscope_position", default=None)

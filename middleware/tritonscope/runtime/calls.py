@@ -1,14 +1,16 @@
-"""Calls of other models out of a batch (BLS): what was called, for how long, what came back."""
+"""What a model does to other models: calls (BLS), loads, unloads; for how long, and what came back."""
 
 from __future__ import annotations
 
 import time
 import weakref
-from typing import Any
+from typing import Any, Protocol
 
 from tritonscope.records import CallRecord
 from tritonscope.runtime.batch import Position, here
 from tritonscope.runtime.guard import guarded
+from tritonscope.runtime.lifecycle import OpenHook
+from tritonscope.runtime.recorder import only_recorder
 
 # Request -> (model, version): the C++ object does not tell whom it is for.
 _targets: weakref.WeakKeyDictionary[Any, tuple[str, str]] = weakref.WeakKeyDictionary()
@@ -16,14 +18,22 @@ _targets: weakref.WeakKeyDictionary[Any, tuple[str, str]] = weakref.WeakKeyDicti
 _streams: weakref.WeakKeyDictionary[Any, OpenCall] = weakref.WeakKeyDictionary()
 
 
+class Operation(Protocol):
+    """Something that is being done to another model."""
+
+    def end(self, error: str = "") -> None:
+        """Record that it ended."""
+
+
 class OpenCall:
     """A call that has not ended. It ends once, however often it is told to."""
 
-    __slots__ = ("_ended", "_number", "_position", "_start_ns", "_target", "responses")
+    __slots__ = ("_ended", "_number", "_operation", "_position", "_start_ns", "_target", "responses")
 
-    def __init__(self, position: Position, target: tuple[str, str]) -> None:
+    def __init__(self, position: Position, target: tuple[str, str], operation: str = "") -> None:
         self._position = position
         self._target = target
+        self._operation = operation
         self._number = next(position.batch.numbers)
         self._ended = False
         self.responses = 0
@@ -34,15 +44,13 @@ class OpenCall:
         if self._ended:
             return
         self._ended = True
-        batch = self._position.batch
-        model, version = self._target
         wall_ns = time.monotonic_ns() - self._start_ns
-        batch.recorder.add(
-            batch,
-            CallRecord(
-                self._number, self._position.parent, model, version, self._start_ns, wall_ns, self.responses, error
-            ),
-        )
+        batch, parent, request = self._position
+        call = CallRecord(
+            self._number, parent, *self._target, self._start_ns, wall_ns, self.responses, error, request,
+            self._operation,
+        )  # fmt: skip
+        batch.recorder.add(batch, call)
 
 
 @guarded
@@ -71,10 +79,27 @@ def end_call(call: OpenCall | None, result: Any) -> None:
 
 
 @guarded
-def fail_call(call: OpenCall | None, error: BaseException) -> None:
+def fail_call(call: Operation | None, error: BaseException) -> None:
     """Note that a call raised."""
     if call is not None:
         call.end(f"{type(error).__name__}: {error}")
+
+
+@guarded
+def begin_operation(name: str, model: str) -> Operation | None:
+    """Return the operation `name` on `model` that is about to begin; None where nobody is there to note it."""
+    position = here()
+    if position is not None:
+        return OpenCall(position, (model, ""), name)
+    recorder = only_recorder()
+    return None if recorder is None else OpenHook(recorder, f"{name} {model}")
+
+
+@guarded
+def end_operation(operation: Operation | None) -> None:
+    """Note that an operation is over."""
+    if operation is not None:
+        operation.end()
 
 
 @guarded

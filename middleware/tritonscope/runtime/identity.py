@@ -11,7 +11,8 @@ from pathlib import Path
 from tritonscope.records import InstanceRecord
 
 # tritonserver starts a stub as: stub MODEL_PATH SHM_PREFIX SHM_BYTES GROWTH PARENT_PID BACKEND_DIR IPC INSTANCE ...
-_MODEL_PATH, _INSTANCE = 1, 8
+_PROGRAM, _MODEL_PATH, _INSTANCE = 0, 1, 8
+_STUB = "stub"
 
 
 def identify(args: Mapping[str, str] | None, file: str | None = None) -> InstanceRecord:
@@ -37,7 +38,7 @@ def identify(args: Mapping[str, str] | None, file: str | None = None) -> Instanc
 
 def _from_command_line(path: Path = Path("/proc/self/cmdline")) -> dict[str, str]:
     words = path.read_bytes().decode(errors="replace").split("\0")
-    if len(words) <= _INSTANCE:
+    if len(words) <= _INSTANCE or not words[_PROGRAM].endswith(_STUB):
         return {}
     return {**_from_path(Path(words[_MODEL_PATH])), "model_instance_name": words[_INSTANCE]}
 

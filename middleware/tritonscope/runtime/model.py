@@ -14,12 +14,14 @@ from importlib import import_module
 from types import CoroutineType
 from typing import Any, TypeVar
 
-from tritonscope.probes.clocks import StageClock
 from tritonscope.ring.layout import State
 from tritonscope.runtime.backend import patch_backend
-from tritonscope.runtime.batch import OpenBatch, Position, current
+from tritonscope.runtime.batch import OpenBatch, Position
 from tritonscope.runtime.guard import guarded, log, report
 from tritonscope.runtime.identity import identify
+from tritonscope.runtime.lifecycle import asked, begin_hook, lived
+from tritonscope.runtime.logs import correlate_logs
+from tritonscope.runtime.positions import enter, leave
 from tritonscope.runtime.recorder import Recorder, open_recorder
 from tritonscope.runtime.traits import read_traits
 from tritonscope.settings import TRITONSCOPE, read_settings
@@ -68,7 +70,10 @@ def is_instrumented(model: type) -> bool:
 
 def _patch(model: type) -> None:
     _observe_backend()
-    makers = {"initialize": _observed_initialize, "execute": _observed_execute, "finalize": _observed_finalize}
+    makers = {
+        "initialize": _observed_initialize, "execute": _observed_execute, "finalize": _observed_finalize,
+        "is_ready": _observed_is_ready,
+    }  # fmt: skip
     originals: dict[str, Any] = {}
     for name, make in makers.items():
         current = _defined(model, name)
@@ -101,8 +106,8 @@ def _observed_factory(factory: Any) -> Any:
 def _observed_initialize(original: Any) -> Method:
     @_like(original)
     def initialize(self: Any, *args: Any, **kwargs: Any) -> Any:
-        recorder = _open(self, args[0] if args else None)
-        result = _lived(recorder, "initialize", State.IDLE, _bind(original, self), args, kwargs)
+        hook = begin_hook(_open(self, args[0] if args else None), "initialize", State.IDLE)
+        result = lived(hook, functools.partial(_bind(original, self), *args, **kwargs))
         _observe_own_execute(self)
         return result
 
@@ -123,33 +128,19 @@ def _observed_execute(original: Any) -> Method:
 def _observed_finalize(original: Any) -> Method:
     @_like(original)
     def finalize(self: Any, *args: Any, **kwargs: Any) -> Any:
-        recorder = _recorders.get(id(self))
-        return _lived(recorder, "finalize", State.FINALIZED, _bind(original, self), args, kwargs)
+        hook = begin_hook(_recorders.get(id(self)), "finalize", State.FINALIZED)
+        return lived(hook, functools.partial(_bind(original, self), *args, **kwargs))
 
     return finalize
 
 
-def _lived(
-    recorder: Recorder | None, hook: str, state: State, call: Method, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """Call the user's `initialize` or `finalize` and note how long it took and how it ended."""
-    clock = None if recorder is None else _running_clock()
-    failure: BaseException | None = None
-    try:
-        return call(*args, **kwargs)
-    except BaseException as error:
-        failure = error
-        raise
-    finally:
-        if recorder is not None and clock is not None:
-            recorder.lifecycle(hook, clock, failure, state)
+def _observed_is_ready(original: Any) -> Method:
+    @_like(original)
+    def is_ready(self: Any, *args: Any, **kwargs: Any) -> Any:
+        hook = begin_hook(_recorders.get(id(self)), "is_ready")
+        return asked(hook, functools.partial(_bind(original, self), *args, **kwargs))
 
-
-@guarded
-def _running_clock() -> StageClock:
-    clock = StageClock()
-    clock.start()
-    return clock
+    return is_ready
 
 
 @guarded
@@ -170,14 +161,14 @@ def _observe_own_execute(model: Any) -> None:
 def _recorded(recorder: Recorder, execute: Method, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the user's `execute`; its result and its exceptions pass through as they are."""
     batch = recorder.begin(args[0] if args else ())
-    token = current.set(None if batch is None else Position(batch))
+    entered = enter(None if batch is None else Position(batch))
     try:
         result = execute(*args, **kwargs)
     except BaseException as error:
         recorder.finish(batch, None, error)
         raise
     finally:
-        current.reset(token)
+        leave(entered)
     # Triton decides by the value that came back, and only a real coroutine will do.
     if isinstance(result, CoroutineType):
         return _followed(recorder, batch, result)
@@ -186,8 +177,8 @@ def _recorded(recorder: Recorder, execute: Method, args: tuple[Any, ...], kwargs
 
 
 async def _followed(recorder: Recorder, batch: OpenBatch | None, coroutine: Coroutine[Any, Any, Any]) -> Any:
-    # A task has a context of its own: nothing to reset.
-    current.set(None if batch is None else Position(batch))
+    # A task has a context of its own: nothing to leave.
+    enter(None if batch is None else Position(batch))
     try:
         result = await coroutine
     except BaseException as error:
@@ -201,7 +192,10 @@ def _open(model: Any, args: Any) -> Recorder | None:
     """Open the recorder of a model object that was just seen for the first time; None when that fails."""
     recorder: Recorder | None = None
     try:
-        recorder = open_recorder(identify(args, _file_of(model)), read_traits(args), read_settings())
+        settings = read_settings()
+        recorder = open_recorder(identify(args, _file_of(model)), read_traits(args), settings)
+        if settings.log_correlation:
+            correlate_logs()
     except Exception as error:  # noqa: BLE001 - nothing of ours may reach the model
         report("ring", error)
     _recorders[id(model)] = recorder

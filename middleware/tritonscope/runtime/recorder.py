@@ -28,6 +28,7 @@ from tritonscope.runtime.batch import OpenBatch, closed, opened
 from tritonscope.runtime.guard import guarded, report
 from tritonscope.runtime.requests import read_request, read_sequence_request
 from tritonscope.runtime.senders import remember_requests
+from tritonscope.runtime.sizes import bytes_of
 from tritonscope.runtime.traits import Traits
 from tritonscope.settings import Settings
 
@@ -41,8 +42,11 @@ _IDLE, _EXECUTING = int(State.IDLE), int(State.EXECUTING)
 class Recorder:
     """One instance's recorder. Its methods never raise: what goes wrong in them is reported and counted."""
 
-    def __init__(self, writer: RingWriter, traits: Traits) -> None:
+    def __init__(self, writer: RingWriter, traits: Traits, seed: int, settings: Settings) -> None:
         self.traits = traits
+        self.seed = seed
+        self.sizes = settings.sizes
+        self.bridges = settings.otel_bridge
         self._writer = writer
         self._scores = writer.scores
         self._sequence = 0
@@ -55,7 +59,8 @@ class Recorder:
         batch: OpenBatch | None = None
         try:
             read = read_sequence_request if self.traits.sequences else read_request
-            batch = OpenBatch(self, self._sequence, requests, [read(request) for request in requests])
+            records = [read(request) for request in requests]
+            batch = OpenBatch(self, self._sequence, requests, self._measured(requests, records))
             batch.encoded = _encode(batch.requests)
             self._sequence += 1
             opened(batch)
@@ -95,19 +100,26 @@ class Recorder:
             self._writer.show()
 
     @guarded
-    def lifecycle(self, hook: str, clock: StageClock, error: BaseException | None, state: State) -> None:
-        """Note that the hook `hook` of the model has run, and that the instance is now in `state`."""
+    def lifecycle(self, hook: str, clock: StageClock, error: str = "", state: State | None = None) -> None:
+        """Note that the hook `hook` of the model has run, and what `state` the instance is in now, if another."""
         elapsed = clock.stop()
         with self._lock:
-            self._writer.write(LifecycleRecord(hook, elapsed.start_ns, elapsed.wall_ns, _text(error)))
-            self._scores.state = state
-            self._scores.since_ns = time.monotonic_ns()
+            self._writer.write(LifecycleRecord(hook, elapsed.start_ns, elapsed.wall_ns, error))
+            if state is not None:
+                self._scores.state = state
+                self._scores.since_ns = time.monotonic_ns()
             self._writer.show()
 
     @guarded
     def abandon(self) -> None:
         """In a forked child: leave the ring to the parent."""
         self._writer.close()
+
+    def _measured(self, requests: Sequence[Any], records: list[RequestRecord]) -> list[RequestRecord]:
+        if not self.sizes:
+            return records
+        sizes = (bytes_of(request.inputs(), self.traits.item_bytes) for request in requests)
+        return [structs.replace(record, input_bytes=size) for record, size in zip(records, sizes, strict=True)]
 
     def _finish(self, batch: OpenBatch, responses: Any, error: BaseException | None) -> None:
         elapsed = batch.clock.stop()
@@ -116,7 +128,7 @@ class Recorder:
         requests = _with_outcomes(batch, responses)
         with self._lock:
             closed(batch)
-            record = BatchRecord(batch.sequence, *elapsed, requests, _text(error), tuple(batch.details))
+            record = BatchRecord(batch.sequence, *elapsed, requests, text_of(error), tuple(batch.details))
             self._writer.write(record)
             self._score(record, batch)
 
@@ -132,6 +144,12 @@ class Recorder:
         scores.busy_ns += record.wall_ns
         scores.cpu_ns += max(record.cpu_ns, 0)
         self._writer.show()
+
+
+def only_recorder() -> Recorder | None:
+    """Return this process's recorder, None unless there is exactly one, as in every stub."""
+    recorders = list(_all)
+    return recorders[0] if len(recorders) == 1 else None
 
 
 def _abandon_all() -> None:
@@ -150,36 +168,54 @@ def open_recorder(instance: InstanceRecord, traits: Traits, settings: Settings) 
     """
     name = re.sub(r"[^\w.-]", "_", instance.instance)
     path = settings.directory / f"{name}-{instance.pid}-{os.urandom(3).hex()}{SUFFIX}"
-    return Recorder(RingWriter(path, instance, settings.ring_bytes), traits)
+    writer = RingWriter(path, instance, settings.ring_bytes)
+    return Recorder(writer, traits, instance.span_seed, settings)
 
 
 def _with_outcomes(batch: OpenBatch, responses: Any) -> tuple[RequestRecord, ...]:
-    """Return the batch's requests, each with the error text of its response and with its fate.
+    """Return the batch's requests, each with its response's error and size, and with its fate.
 
     Triton counts an `InferenceResponse(error=...)` as a success; its sender does not.
     """
-    requests, errors = batch.requests, _errors(responses, len(batch.requests))
-    if not errors and not batch.fates:
+    requests, answered = batch.requests, _answered(responses, len(batch.requests))
+    errors, sizes = _errors(answered), _sizes(batch, answered)
+    if not errors and not sizes and not batch.fates:
         # Nothing came to them since `begin`: what was encoded then goes into the ring as it is.
         return cast("tuple[RequestRecord, ...]", Raw(batch.encoded))
-    for index, text in errors:
-        requests[index] = structs.replace(requests[index], error=text)
-    for index, fate in batch.fates.items():
-        requests[index] = structs.replace(requests[index], fate=fate)
+    for name, values in (("error", errors), ("output_bytes", sizes), ("fate", batch.fates)):
+        for index, value in values.items():
+            requests[index] = structs.replace(requests[index], **{name: value})
     return tuple(requests)
 
 
-def _errors(responses: Any, size: int) -> list[tuple[int, str]]:
-    if not isinstance(responses, list) or len(responses) != size:
-        return []
+def _answered(responses: Any, size: int) -> Sequence[Any]:
+    """Return what `execute` returned where these are responses; anything else Triton will refuse itself."""
+    return responses if isinstance(responses, list) and len(responses) == size else ()
+
+
+def _errors(responses: Sequence[Any]) -> dict[int, str]:
     try:
-        return [
-            (index, response.error().message())
+        return {
+            index: response.error().message()
             for index, response in enumerate(responses)
             if response is not None and response.has_error()
-        ]
+        }
     except AttributeError:
-        return []  # no responses at all: Triton will refuse them itself
+        return {}  # no responses at all
+
+
+def _sizes(batch: OpenBatch, responses: Sequence[Any]) -> dict[int, int]:
+    if not batch.recorder.sizes:
+        return {}
+    item_bytes = batch.recorder.traits.item_bytes
+    try:
+        return {
+            index: bytes_of(response.output_tensors(), item_bytes)
+            for index, response in enumerate(responses)
+            if response is not None
+        }
+    except AttributeError:
+        return {}  # no responses at all
 
 
 def _failures(batch: OpenBatch) -> int:
@@ -189,5 +225,6 @@ def _failures(batch: OpenBatch) -> int:
     return len(failed)
 
 
-def _text(error: BaseException | None) -> str:
+def text_of(error: BaseException | None) -> str:
+    """Return how an exception stands in a record; empty for none."""
     return "" if error is None else f"{type(error).__name__}: {error}"

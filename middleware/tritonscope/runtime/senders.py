@@ -6,9 +6,10 @@ import time
 import weakref
 from typing import Any, NamedTuple
 
-from tritonscope.records import ResponseRecord
+from tritonscope.records import FateRecord, ResponseRecord
 from tritonscope.runtime.batch import OpenBatch, here
 from tritonscope.runtime.guard import guarded
+from tritonscope.runtime.sizes import UNKNOWN_BYTES, bytes_of
 
 # TRITONSERVER_RESPONSE_COMPLETE_FINAL of tritonserver.h
 _COMPLETE_FINAL = 1
@@ -50,7 +51,16 @@ def note_sender(request: Any, sender: Any) -> None:
 
 
 @guarded
-def note_sent(sender: Any, sent_ns: int, response: Any, flags: int) -> None:
+def bytes_to_send(sender: Any, response: Any) -> int:
+    """Return the size of a response's tensors. Sending takes those out that nobody requested: ask before."""
+    addressee = _senders.get(sender)
+    if addressee is None or response is None or not addressee.batch.recorder.sizes:
+        return UNKNOWN_BYTES
+    return bytes_of(response.output_tensors(), addressee.batch.recorder.traits.item_bytes)
+
+
+@guarded
+def note_sent(sender: Any, sent_ns: int, response: Any, flags: int, output_bytes: int | None) -> None:
     """Note that `response`, None for nothing, was sent at `sent_ns`."""
     addressee = _senders.get(sender)
     if addressee is None:
@@ -64,6 +74,7 @@ def note_sent(sender: Any, sent_ns: int, response: Any, flags: int) -> None:
             final=bool(flags & _COMPLETE_FINAL),
             empty=response is None,
             error=response.error().message() if failed else "",
+            output_bytes=UNKNOWN_BYTES if output_bytes is None else output_bytes,
         ),
     )
 
@@ -71,9 +82,23 @@ def note_sent(sender: Any, sent_ns: int, response: Any, flags: int) -> None:
 @guarded
 def note_fate(request: Any, fate: str) -> None:
     """Note that `request` was cancelled or rescheduled."""
-    addressee = addressee_of(request)
-    if addressee is not None and addressee.batch.is_open:
-        addressee.batch.fates[addressee.request] = fate
+    _note(addressee_of(request), fate)
+
+
+@guarded
+def note_sender_fate(sender: Any, fate: str) -> None:
+    """Note that the request that `sender` answers was cancelled."""
+    _note(_senders.get(sender), fate)
+
+
+def _note(addressee: Addressee | None, fate: str) -> None:
+    """Note a request's fate, once: models ask for it in loops."""
+    if addressee is None or addressee.batch.fates.get(addressee.request) == fate:
+        return
+    batch = addressee.batch
+    batch.fates[addressee.request] = fate
+    if not batch.is_open:
+        batch.recorder.add(batch, FateRecord(addressee.request, now_ns(), fate))
 
 
 now_ns = time.monotonic_ns

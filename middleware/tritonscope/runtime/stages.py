@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextvars import Token
 from types import TracebackType
 from typing import Any, TypeVar
 
 from tritonscope.probes.clocks import StageClock
 from tritonscope.records import StageRecord
-from tritonscope.runtime.batch import Position, current, here
+from tritonscope.runtime.batch import Position, here
 from tritonscope.runtime.guard import guarded
+from tritonscope.runtime.positions import enter, leave
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -21,12 +21,12 @@ _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE
 class OpenStage:
     """A stage that is running."""
 
-    __slots__ = ("clock", "number", "parent", "token")
+    __slots__ = ("clock", "entered", "number", "parent")
 
     def __init__(self, parent: Position) -> None:
         self.parent = parent
         self.number = next(parent.batch.numbers)
-        self.token: Token[Position | None] = current.set(Position(parent.batch, self.number))
+        self.entered = enter(Position(parent.batch, self.number, parent.request))
         self.clock = StageClock()
         self.clock.start()
 
@@ -76,8 +76,9 @@ def _end(name: str, opened: OpenStage | None, error: BaseException | None) -> No
     elapsed = opened.clock.stop()
     batch = opened.parent.batch
     text = "" if error is None else f"{type(error).__name__}: {error}"
-    batch.recorder.add(batch, StageRecord(opened.number, opened.parent.parent, name, *elapsed, text))
-    current.reset(opened.token)
+    parent = opened.parent
+    batch.recorder.add(batch, StageRecord(opened.number, parent.parent, name, *elapsed, text, parent.request))
+    leave(opened.entered)
 
 
 def _timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,7 +6,17 @@ from tests.conformance.cases import agrees, read_case, run_case
 from tests.conformance.in_process import InProcessTarget
 from tritonscope.probes.clocks import StageClock
 from tritonscope.ring.writer import RingWriter
-from tritonscope.runtime import backend, calls, guard, model, recorder, requests, senders
+from tritonscope.runtime import (
+    backend,
+    calls,
+    guard,
+    lifecycle,
+    model,
+    otel_bridge,
+    recorder,
+    requests,
+    senders,
+)
 from tritonscope.runtime.recorder import Recorder
 from tritonscope.testing import InProcessServer
 
@@ -24,7 +34,9 @@ PARTS = (
     (senders, "addressee_of"), (senders, "ResponseRecord"), (calls, "OpenCall"), (calls, "CallRecord"),
     (calls, "_error"), (calls, "_follow"), (backend, "here"), (StageClock, "start"), (StageClock, "stop"),
     (RingWriter, "write"), (RingWriter, "show"), (RingWriter, "show_status"), (RingWriter, "show_batch"),
-    (Recorder, "add"),
+    (Recorder, "add"), (recorder, "_sizes"), (recorder, "bytes_of"), (senders, "bytes_of"), (senders, "FateRecord"),
+    (lifecycle, "OpenHook"), (otel_bridge, "context_of"),
+    (backend, "_request_behind"),
 )  # fmt: skip
 
 
@@ -33,6 +45,7 @@ def test_a_planted_mistake_changes_no_answer(place, name, overlay, rings, monkey
     def planted(*_args, **_kwargs):
         raise RuntimeError("planted")
 
+    monkeypatch.setenv("TRITONSCOPE_SIZES", "1")
     monkeypatch.setattr(place, name, planted)
     backend.unpatch_backend()
     for case in map(read_case, CASES):

@@ -19,7 +19,7 @@ def test_each_instance_has_a_seed_of_its_own():
 
 def test_the_stubs_command_line_names_it_where_there_is_no_initialize(tmp_path):
     words = [
-        "stub",
+        "/backends/triton_python_backend_stub",
         "/models/decode/3/model.py",
         "shm",
         "1048576",
@@ -37,5 +37,6 @@ def test_the_stubs_command_line_names_it_where_there_is_no_initialize(tmp_path):
 
 
 def test_another_programs_command_line_names_nothing(tmp_path):
-    (tmp_path / "cmdline").write_bytes(b"python\0-m\0pytest\0")
+    words = ["python", "-m", "pytest", *(f"tests/test_{number}.py" for number in range(9))]
+    (tmp_path / "cmdline").write_bytes("\0".join(words).encode() + b"\0")
     assert _from_command_line(tmp_path / "cmdline") == {}

@@ -87,6 +87,21 @@ def test_a_rescheduled_request_says_so(recorded):
     assert "rescheduled" in fates
 
 
+def test_models_that_are_loaded_and_unloaded_are_named(recorded):
+    operations = [
+        (one.operation, one.model, bool(one.error)) for one in details(recorded("model_control"), CallRecord)
+    ]
+    assert operations[:4] == [
+        ("load", "relative_imports", False), ("unload", "relative_imports", False),
+        ("unload", "no_such_model", False), ("load", "no_such_model", True),
+    ]  # fmt: skip
+
+
+def test_what_initialize_calls_is_no_part_of_a_batch(recorded):
+    events = recorded("bls_in_initialize")
+    assert not details(events[:1], CallRecord)
+
+
 def test_requests_of_a_sequence_carry_its_id(recorded):
     ids = {request.correlation_id for batch in batches(recorded("sequence_direct")) for request in batch.requests}
     assert ids
