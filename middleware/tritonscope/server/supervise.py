@@ -20,6 +20,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from tritonscope.errors import RingDirectoryError, UsageError
+from tritonscope.server.watch import StubWatch
 from tritonscope.settings import TRITONSCOPE, TRITONSCOPE_DIR
 
 # The agent's last drain and export are bounded; this is a little more.
@@ -95,7 +96,11 @@ def _start_agent(directory: Path, summary: Path, options: Sequence[str]) -> subp
 
 def _run(command: Sequence[str], environment: dict[str, str]) -> int:
     with _forwarding() as start:
-        code = start(command, environment).wait()
+        server = start(command, environment)
+        watch = StubWatch(server.pid)
+        watch.start()
+        code = server.wait()
+        watch.stop()
     return code if code >= 0 else 128 - code
 
 
