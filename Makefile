@@ -8,7 +8,7 @@ JAEGER ?= $(CACHE)/jaeger-1.76.0/jaeger
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-jaeger test-gpu bench-overhead bench-prediction check format jaeger clean
+.PHONY: help demo test test-unit test-jaeger test-gpu bench-overhead bench-prediction check format jaeger clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -18,6 +18,9 @@ demo: $(READY) ## run the example pipeline on a real Triton and say what throttl
 
 test: $(READY) ## pass the tests (a real Triton runs; no GPU, no Docker)
 	$(BIN)/pytest -m "not jaeger and not gpu"
+
+test-unit: $(READY) ## the tests without a server; on another Python: make PYTHON=python3.13 VENV=.venv-3.13 test-unit
+	$(BIN)/pytest tests/unit
 
 test-jaeger: $(READY) jaeger ## the demo against a real Jaeger, asked by its API
 	TRITONSCOPE_JAEGER=$(JAEGER) $(BIN)/pytest -m jaeger

@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,7 +18,7 @@ import msgspec
 from tritonscope import __version__
 from tritonscope.errors import RunFileError
 from tritonscope.evidence import HostSample, LoadReport, StatisticsSample
-from tritonscope.records import BatchRecord, InstanceRecord
+from tritonscope.records import BatchRecord, Event, InstanceRecord, LateRecord, LifecycleRecord
 
 FORMAT = "tritonscope-run"
 VERSION = 1
@@ -48,6 +49,13 @@ class BatchesLine(msgspec.Struct, frozen=True, tag="batches"):
     records: tuple[BatchRecord, ...]
 
 
+class EventsLine(msgspec.Struct, frozen=True, tag="events"):
+    """What an instance did besides its batches, oldest first: hooks, and what ended after its batch."""
+
+    instance: str
+    records: tuple[LateRecord | LifecycleRecord, ...]
+
+
 class ConfigLine(msgspec.Struct, frozen=True, tag="config"):
     """A model's configuration: as Triton's JSON where a server was asked, as text where a file was read."""
 
@@ -58,11 +66,14 @@ class ConfigLine(msgspec.Struct, frozen=True, tag="config"):
 
 
 Evidence = StatisticsSample | HostSample | LoadReport | ConfigLine
-Line = InstanceLine | BatchesLine | ConfigLine | StatisticsSample | HostSample | LoadReport
+Line = InstanceLine | BatchesLine | EventsLine | ConfigLine | StatisticsSample | HostSample | LoadReport
 
 
 class Run(NamedTuple):
-    """All of a run file. `batches` has a key for each instance, `damaged_lines` the numbers of unreadable lines."""
+    """All of a run file. `batches` has a key for each instance, `damaged_lines` the numbers of unreadable lines.
+
+    `events` is what instances did besides batches, for those that did: late details and calls of other hooks.
+    """
 
     header: Header
     instances: Mapping[str, InstanceRecord]
@@ -72,6 +83,7 @@ class Run(NamedTuple):
     loads: tuple[LoadReport, ...]
     configs: Mapping[str, ConfigLine]
     damaged_lines: tuple[int, ...] = ()
+    events: Mapping[str, Sequence[LateRecord | LifecycleRecord]] = MappingProxyType({})
 
 
 class RunWriter:
@@ -101,10 +113,14 @@ class RunWriter:
         """Add an instance; write it before its batches."""
         self._add(InstanceLine(record))
 
-    def write_batches(self, instance: str, records: Sequence[BatchRecord]) -> None:
-        """Add batches of the instance that is named `instance`."""
-        if records:
-            self._add(BatchesLine(instance, tuple(records)))
+    def write_events(self, instance: str, records: Sequence[Event]) -> None:
+        """Add what the instance that is named `instance` did: batches, and what else there is."""
+        batches = tuple(record for record in records if isinstance(record, BatchRecord))
+        others = tuple(record for record in records if not isinstance(record, BatchRecord))
+        if batches:
+            self._add(BatchesLine(instance, batches))
+        if others:
+            self._add(EventsLine(instance, others))
 
     def write(self, evidence: Evidence) -> None:
         """Add a piece of evidence."""
@@ -183,9 +199,12 @@ def _read_header(path: Path) -> Header:
 def _sorted(header: Header, lines: Sequence[Line]) -> Run:
     instances = {line.record.instance: line.record for line in lines if isinstance(line, InstanceLine)}
     batches: dict[str, list[BatchRecord]] = {key: [] for key in instances}
+    events: dict[str, list[LateRecord | LifecycleRecord]] = {}
     for line in lines:
         if isinstance(line, BatchesLine):
             batches.setdefault(line.instance, []).extend(line.records)
+        elif isinstance(line, EventsLine):
+            events.setdefault(line.instance, []).extend(line.records)
     return Run(
         header=header,
         instances=instances,
@@ -194,4 +213,5 @@ def _sorted(header: Header, lines: Sequence[Line]) -> Run:
         hosts=tuple(line for line in lines if isinstance(line, HostSample)),
         loads=tuple(line for line in lines if isinstance(line, LoadReport)),
         configs={line.model: line for line in lines if isinstance(line, ConfigLine)},
+        events=events,
     )

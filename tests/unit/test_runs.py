@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from tritonscope.errors import RunFileError
 from tritonscope.evidence import BatchStatistics, HostSample, LoadReport, ModelStatistics, StatisticsSample
-from tritonscope.records import BatchRecord, InstanceRecord, RequestRecord, StageRecord
+from tritonscope.records import (
+    BatchRecord,
+    InstanceRecord,
+    LateRecord,
+    LifecycleRecord,
+    RequestRecord,
+    ResponseRecord,
+    StageRecord,
+)
 from tritonscope.runs import ConfigLine, RunWriter, read_run
 
 INSTANCE = InstanceRecord("decode", "1", "decode_0_0", 42)
@@ -16,6 +24,8 @@ HOST = HostSample(7, 2, 9)
 STATISTICS = StatisticsSample(
     5, (ModelStatistics("m", "1", *range(10), batches=(BatchStatistics(1, 2, 3, 4, 5),)),), "http://localhost:8000"
 )
+LIFE = LifecycleRecord("initialize", 1, 2, "ValueError: no")
+LATE = LateRecord(1, ResponseRecord(0, 5, final=True))
 CONFIG = ConfigLine("m", {"name": "m", "instance_group": [{"kind": "KIND_CPU"}]})
 
 
@@ -41,15 +51,16 @@ def write(path, *lines):
 def test_everything_comes_back(path):
     writer = RunWriter(path)
     writer.write_instance(INSTANCE)
-    writer.write_batches("decode_0_0", [batch(1), batch(2)])
-    writer.write_batches("decode_0_0", [batch(3)])
-    writer.write_batches("classify_0_0", [batch(1)])
+    writer.write_events("decode_0_0", [batch(1), batch(2)])
+    writer.write_events("decode_0_0", [batch(3)])
+    writer.write_events("classify_0_0", [LIFE, batch(1), LATE])
     for line in (STATISTICS, HOST, LOAD, CONFIG):
         writer.write(line)
     writer.close()
     run = read_run(path)
     assert run.instances == {"decode_0_0": INSTANCE}
     assert run.batches == {"decode_0_0": [batch(1), batch(2), batch(3)], "classify_0_0": [batch(1)]}
+    assert run.events == {"classify_0_0": [LIFE, LATE]}
     assert (run.statistics, run.hosts, run.loads) == ((STATISTICS,), (HOST,), (LOAD,))
     assert run.configs == {"m": CONFIG}
     assert run.damaged_lines == ()
@@ -66,7 +77,7 @@ def test_samples_come_back_in_their_order(tmp_path_factory, samples):
 def test_an_instance_without_batches_is_kept(path):
     writer = RunWriter(path)
     writer.write_instance(INSTANCE)
-    writer.write_batches("decode_0_0", [])
+    writer.write_events("decode_0_0", [])
     writer.close()
     assert read_run(path).batches == {"decode_0_0": []}
 

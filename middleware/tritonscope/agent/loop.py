@@ -18,7 +18,7 @@ from tritonscope.agent.sampling import Sampler
 from tritonscope.agent.source import READ_LIMIT, Source
 from tritonscope.agent.tracer import InstanceTracer
 from tritonscope.errors import RingDirectoryError
-from tritonscope.records import BatchRecord, Event
+from tritonscope.records import Event
 from tritonscope.ring.layout import RingFormatError
 from tritonscope.ring.reader import RingReader
 
@@ -142,7 +142,7 @@ class Agent:
 
     def _pass_on(self, source: Source, records: list[Event], offset_ns: int) -> None:
         if self._recording:
-            self._recording.add(source.instance, [record for record in records if isinstance(record, BatchRecord)])
+            self._recording.add(source.instance, records)
         if self._tracing and source.tracer:
             for payload in source.tracer.trace(records, offset_ns):
                 self._tracing.delivery.offer(payload)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tritonscope.records import BatchRecord, InstanceRecord
+from tritonscope.records import Event, InstanceRecord
 from tritonscope.runs import RunWriter
 from tritonscope.settings import log
 
@@ -26,9 +26,9 @@ class Recording:
         """Note a new instance."""
         self._attempt(lambda writer: writer.write_instance(instance))
 
-    def add(self, instance: InstanceRecord, records: Sequence[BatchRecord]) -> None:
+    def add(self, instance: InstanceRecord, records: Sequence[Event]) -> None:
         """Note what an instance did."""
-        self._attempt(lambda writer: writer.write_batches(instance.instance, records))
+        self._attempt(lambda writer: writer.write_events(instance.instance, records))
 
     def flush(self) -> None:
         """Make what was noted visible to readers of the file."""
