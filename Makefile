@@ -8,7 +8,7 @@ JAEGER ?= $(CACHE)/jaeger-1.76.0/jaeger
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-unit test-jaeger test-gpu bench-overhead bench-prediction check format jaeger clean
+.PHONY: help demo test test-unit test-jaeger test-gpu bench-overhead bench-hot-path bench-prediction check format jaeger clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -30,6 +30,9 @@ test-gpu: $(READY) ## the tests that need a GPU
 
 bench-overhead: $(READY) ## what observing costs, against the bare model (about 6 minutes)
 	$(BIN)/python benchmarks/overhead.py
+
+bench-hot-path: $(READY) ## how many instructions observing adds to a batch (needs valgrind; 2 minutes)
+	$(BIN)/python benchmarks/hot_path.py
 
 bench-prediction: $(READY) ## how well a predicted gain comes true (about 2 minutes)
 	$(BIN)/python benchmarks/prediction.py
