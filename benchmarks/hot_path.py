@@ -3,9 +3,9 @@
     python benchmarks/hot_path.py [--batches 2000]
 
 Runs an observed model's `execute` under `valgrind --tool=callgrind`, so many times and twice as many, and bare in
-the same way. The difference between the two runs is what the batches took, the start of Python left out; the difference
-between observed and bare is what observing takes. Requests are objects whose methods are C functions that return
-constants, for in a stub these belong to Triton.
+same way. The difference between the two runs is what the batches took, the start of Python left out; that between
+observed and bare is what observing takes. Requests are objects whose methods are C functions that return constants,
+for in a stub these belong to Triton.
 """
 
 from __future__ import annotations

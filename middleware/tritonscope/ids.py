@@ -53,9 +53,14 @@ def response_span_id(seed: int, sequence: int, index: int, number: int) -> bytes
     return _span_id(seed, sequence, _RESPONSES + (index << 12) + number)
 
 
-def lifecycle_ids(seed: int, hook: str) -> tuple[bytes, bytes]:
-    """Return the ids of the trace and the span of a call of `initialize` or `finalize`."""
-    sequence = _LIFECYCLE + len(hook)
+def fate_span_id(seed: int, sequence: int, index: int) -> bytes:
+    """Return the 8-byte id of the span of what request `index` of batch `sequence` came to after its batch."""
+    return response_span_id(seed, sequence, index, 0)
+
+
+def lifecycle_ids(seed: int, start_ns: int) -> tuple[bytes, bytes]:
+    """Return the ids of the trace and the span of a call of a hook that began at `start_ns`."""
+    sequence = _LIFECYCLE | start_ns & (_LIFECYCLE - 1)
     return request_trace_id(seed, sequence, 0), _span_id(seed, sequence, 0)
 
 

@@ -17,9 +17,12 @@ EXECUTE_WALL_NS = "tritonscope.execute.wall_ns"
 EXECUTE_CPU_NS = "tritonscope.execute.cpu_ns"
 CORRELATION_ID = "tritonscope.request.correlation_id"
 FATE = "tritonscope.request.fate"
+INPUT_BYTES = "tritonscope.input_bytes"
+OUTPUT_BYTES = "tritonscope.output_bytes"
 STAGE_CPU_NS = "tritonscope.stage.cpu_ns"
 CALL_MODEL = "tritonscope.call.model"
 CALL_VERSION = "tritonscope.call.version"
+CALL_OPERATION = "tritonscope.call.operation"
 CALL_RESPONSES = "tritonscope.call.responses"
 RESPONSE_NUMBER = "tritonscope.response.number"
 RESPONSE_FINAL = "tritonscope.response.final"
@@ -43,7 +46,7 @@ class Attribute(NamedTuple):
     meaning: str
 
 
-_ALL = ("request", "batch", "compute", "stage", "call", "response")
+_ALL = ("request", "batch", "compute", "stage", "call", "response", "fate")
 _INSTANCE = (*_ALL, "lifecycle")
 _RESOURCE = ("resource",)
 
@@ -63,11 +66,14 @@ ATTRIBUTES = (
     ),
     Attribute(CORRELATION_ID, "string", ("request",), "id of the sequence that the request belongs to"),
     Attribute(
-        FATE, "string", ("request",), "`cancelled` or `rescheduled`, where the model noticed or asked for it"
+        FATE, "string", ("request", "fate"), "`cancelled` or `rescheduled`, where the model noticed or asked for it"
     ),
+    Attribute(INPUT_BYTES, "int", ("request",), "bytes of its input tensors, with `TRITONSCOPE_SIZES=1`, if known"),
+    Attribute(OUTPUT_BYTES, "int", ("request", "response"), "bytes of the response's tensors, likewise"),
     Attribute(STAGE_CPU_NS, "int", ("stage",), "CPU time of the stage's thread, in nanoseconds; absent if unknown"),
     Attribute(CALL_MODEL, "string", ("call",), "model that was called"),
     Attribute(CALL_VERSION, "string", ("call",), "its version; absent where Triton chose"),
+    Attribute(CALL_OPERATION, "string", ("call",), "`load` or `unload` where it was no inference"),
     Attribute(CALL_RESPONSES, "int", ("call",), "responses that came back"),
     Attribute(RESPONSE_NUMBER, "int", ("response",), "which response to its request it is, from 1"),
     Attribute(RESPONSE_FINAL, "bool", ("response",), "whether the sender was closed with it"),

@@ -42,7 +42,7 @@ class Details:
         if isinstance(detail, CallRecord):
             return _call_span(frame, detail, offset_ns)
         if isinstance(detail, FateRecord):
-            return None
+            return _fate_span(frame, detail, offset_ns)
         return self._response_span(frame, detail, offset_ns)
 
     def _response_span(self, frame: Frame, detail: ResponseRecord, offset_ns: int) -> SpanData | None:
@@ -65,6 +65,7 @@ class Details:
                 (names.RESPONSE_NUMBER, number + 1),
                 (names.RESPONSE_FINAL, detail.final),
                 (names.RESPONSE_EMPTY, detail.empty),
+                *_known(names.OUTPUT_BYTES, detail.output_bytes),
             ),
             error=detail.error,
             trace_state=frame.own.trace_state,
@@ -73,7 +74,7 @@ class Details:
 
 def lifecycle_span(origin: Origin, record: LifecycleRecord, offset_ns: int) -> SpanData:
     """Return the span of a call of `initialize` or `finalize`: a root of its own."""
-    trace_id, span_id = ids.lifecycle_ids(origin.seed, record.hook)
+    trace_id, span_id = ids.lifecycle_ids(origin.seed, record.start_ns)
     return SpanData(
         trace_id=trace_id,
         span_id=span_id,
@@ -86,33 +87,67 @@ def lifecycle_span(origin: Origin, record: LifecycleRecord, offset_ns: int) -> S
     )
 
 
-def _stage_span(frame: Frame, stage: StageRecord, offset_ns: int) -> SpanData:
-    known: tuple[Pair, ...] = ((names.STAGE_CPU_NS, stage.cpu_ns),) if stage.cpu_ns >= 0 else ()
-    return _inner_span(frame, stage, offset_ns, stage.name, known)
+def _fate_span(frame: Frame, detail: FateRecord, offset_ns: int) -> SpanData | None:
+    """Return a span without length, at the moment when the model learnt of it."""
+    identity = frame.requests[detail.request]
+    if not identity.sampled:
+        return None
+    return SpanData(
+        trace_id=identity.trace_id,
+        span_id=ids.fate_span_id(frame.origin.seed, frame.sequence, detail.request),
+        parent_id=identity.span_id,
+        name=detail.fate,
+        start_unix_ns=detail.seen_ns + offset_ns,
+        end_unix_ns=detail.seen_ns + offset_ns,
+        attributes=frame.own.attributes,
+        own_attributes=((names.FATE, detail.fate),),
+        trace_state=identity.parent.trace_state if identity.parent else "",
+    )
 
 
-def _call_span(frame: Frame, call: CallRecord, offset_ns: int) -> SpanData:
+def _stage_span(frame: Frame, stage: StageRecord, offset_ns: int) -> SpanData | None:
+    return _inner_span(frame, stage, offset_ns, stage.name, _known(names.STAGE_CPU_NS, stage.cpu_ns))
+
+
+def _known(name: str, value: int) -> tuple[Pair, ...]:
+    return ((name, value),) if value >= 0 else ()
+
+
+def _call_span(frame: Frame, call: CallRecord, offset_ns: int) -> SpanData | None:
     told: tuple[Pair, ...] = ((names.CALL_MODEL, call.model), (names.CALL_RESPONSES, call.responses))
     if call.version:
         told += ((names.CALL_VERSION, call.version),)
-    return _inner_span(frame, call, offset_ns, f"call {call.model}", told)
+    if call.operation:
+        told += ((names.CALL_OPERATION, call.operation),)
+    return _inner_span(frame, call, offset_ns, f"{call.operation or 'call'} {call.model}", told)
 
 
 def _inner_span(
     frame: Frame, detail: StageRecord | CallRecord, offset_ns: int, name: str, told: tuple[Pair, ...]
-) -> SpanData:
-    """Return the span of a numbered detail, under the one around it; number 0 is `execute` itself."""
+) -> SpanData | None:
+    """Return the span of a numbered detail, under the one around it; number 0 is `execute` itself.
+
+    One that was made for one of several requests stands in that request's trace, if that is sampled.
+    """
     seed = frame.origin.seed
+    trace_id, trace_state = frame.own.trace_id, frame.own.trace_state
+    parent_id = ids.stage_span_id(seed, frame.sequence, detail.parent)
+    if len(frame.requests) > 1 and detail.request >= 0:
+        identity = frame.requests[detail.request]
+        if not identity.sampled:
+            return None
+        trace_id, trace_state = identity.trace_id, identity.parent.trace_state if identity.parent else ""
+        parent_id = parent_id if detail.parent else identity.span_id
     return SpanData(
-        trace_id=frame.own.trace_id,
+        trace_id=trace_id,
         span_id=ids.stage_span_id(seed, frame.sequence, detail.number),
-        parent_id=ids.stage_span_id(seed, frame.sequence, detail.parent),
+        parent_id=parent_id,
         name=name,
         start_unix_ns=detail.start_ns + offset_ns,
         end_unix_ns=detail.start_ns + detail.wall_ns + offset_ns,
         attributes=frame.own.attributes,
         own_attributes=told,
         error=detail.error,
-        trace_state=frame.own.trace_state,
+        trace_state=trace_state,
         is_call=isinstance(detail, CallRecord),
     )

@@ -197,4 +197,5 @@ def _request_attributes(request: RequestRecord) -> tuple[Pair, ...]:
         (names.CORRELATION_ID, request.correlation_id),
         (names.FATE, request.fate),
     )
-    return tuple(pair for pair in own if pair[1])
+    sizes = ((names.INPUT_BYTES, request.input_bytes), (names.OUTPUT_BYTES, request.output_bytes))
+    return (*(pair for pair in own if pair[1]), *(pair for pair in sizes if pair[1] >= 0))

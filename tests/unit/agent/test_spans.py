@@ -116,7 +116,9 @@ def test_one_span_counts_for_each_request_and_two_for_the_batch(instance):
 
 
 def test_spans_carry_exactly_the_attributes_of_the_table(spans_by_kind):
-    (request,), batch, compute = spans_by_kind(RequestRecord("id", correlation_id="seq", fate="cancelled"))
+    (request,), batch, compute = spans_by_kind(
+        RequestRecord("id", correlation_id="seq", fate="cancelled", input_bytes=4, output_bytes=8)
+    )
     types = {str: "string", int: "int"}
     for kind, span in (("request", request), ("batch", batch), ("compute", compute)):
         pairs = [*span.attributes, *span.own_attributes]
