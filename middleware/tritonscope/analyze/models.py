@@ -26,7 +26,7 @@ def repository_of(configs: Iterable[ConfigLine]) -> Repository:
 
 
 def with_files(repository: Repository, files: Repository) -> Repository:
-    """Return `repository` with the texts of `files`, so that changes can be shown in them.
+    """Return `repository` with the texts and the code of `files`, so that changes can be shown in them.
 
     What a server said of its models counts more than what the files say: it knows its GPUs. Without any models
     in `repository` the files are all there is.
@@ -67,7 +67,7 @@ def _stage(line: ConfigLine) -> Stage:
 
 
 def _with_text(stage: Stage, file: Stage | None) -> Stage:
-    return stage if file is None else stage._replace(text=file.text, path=file.path)
+    return stage if file is None else stage._replace(text=file.text, path=file.path, code=file.code)
 
 
 def _with_requests(names: list[str], run: Run) -> list[str]:

@@ -30,7 +30,7 @@ from tritonscope.analyze.models import choose_pipeline, repository_of, with_file
 from tritonscope.errors import RunFileError, UsageError
 from tritonscope.report.json import to_json
 from tritonscope.report.terminal import print_analysis
-from tritonscope.repository.folder import read_repository
+from tritonscope.repository.folder import read_repositories
 from tritonscope.repository.stages import Repository
 from tritonscope.runs import Run, RunWriter, read_run
 from tritonscope.sources.live import record
@@ -43,7 +43,9 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("run", nargs="?", type=Path, metavar="RUN.jsonl", help="a run file")
     parser.add_argument("--url", metavar="HOST:PORT", help="HTTP port of a running Triton, e.g. localhost:8000")
-    parser.add_argument("--repository", type=Path, metavar="DIR", help="the model repository")
+    parser.add_argument(
+        "--repository", type=Path, metavar="DIR", action="append", help="a model repository; repeat it for several"
+    )
     parser.add_argument("--model", default="", metavar="NAME", help="the pipeline (default: the only one there is)")
     parser.add_argument(
         "--window", type=_seconds, default=10.0, metavar="S", help="with --url: seconds to measure (default: 10)"
@@ -57,7 +59,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Analyze what was given, print the analysis and return 0."""
     _check(args)
-    files = read_repository(args.repository) if args.repository else Repository({})
+    files = read_repositories(args.repository) if args.repository else Repository({})
     recorded = _recorded(args)
     analysis = _analyze(recorded, files, args.model)
     if args.json:
@@ -123,8 +125,8 @@ def _analyze(recorded: Run | None, files: Repository, model: str) -> Analysis:
 
 
 def _notes(repository: Repository, recorded: Run | None) -> Iterator[str]:
-    for problem in repository.problems:
-        yield str(problem)
+    yield from map(str, repository.problems)
+    yield from repository.notes
     if recorded is None:
         return
     if len(recorded.statistics) < 2:  # noqa: PLR2004 - before and after

@@ -12,6 +12,9 @@ from tritonscope.repository.stages import Repository, Stage, Step
 Producers = frozenset[int]
 _NOBODY: Producers = frozenset()
 _NAMES_SHOWN = 8
+# Far beyond any pipeline; ensembles that each use another one twice grow as the powers of two.
+_MOST_NODES = 10_000
+_DEEPEST = 100
 
 
 class Node(NamedTuple):
@@ -96,7 +99,7 @@ def _expand(
     above: tuple[str, ...],
 ) -> None:
     """Append the nodes of `ensemble`; `makers`, the nodes behind each of its tensors, gains those that are made."""
-    for step in _ordered(ensemble):
+    for step in ordered_steps(ensemble):
         stage = repository.stages.get(step.model)
         if stage is None:
             raise missing_model(ensemble, step, repository)
@@ -106,16 +109,26 @@ def _expand(
                 raise RepositoryError(
                     f"ensemble '{stage.name}' contains itself: {' -> '.join((*above, stage.name))}"
                 )
+            if len(above) == _DEEPEST:
+                raise RepositoryError(f"ensemble '{above[0]}' nests more than {_DEEPEST} ensembles")
             _expand(stage, repository, inputs, nodes, (*above, stage.name))
             made = {own: inputs.get(own, _NOBODY) for own in step.outputs}
         else:
             made = dict.fromkeys(step.outputs, frozenset({len(nodes)}))
+            if len(nodes) == _MOST_NODES:
+                raise RepositoryError(
+                    f"ensemble '{above[0]}' has more than {_MOST_NODES} steps, those inside included"
+                )
             nodes.append(Node(stage, step.version, _NOBODY.union(*inputs.values())))
         makers.update({tensor: made[own] for own, tensor in step.outputs.items()})
 
 
-def _ordered(ensemble: Stage) -> list[Step]:
-    """Return the steps so that each follows those whose tensors it takes, whatever order the file has."""
+def ordered_steps(ensemble: Stage) -> list[Step]:
+    """Return the steps so that each follows those whose tensors it takes, whatever order the file has.
+
+    Raises:
+        RepositoryError: steps wait for each other's tensors.
+    """
     made = {tensor for step in ensemble.steps for tensor in step.outputs.values()}
     waiting, there, order = list(ensemble.steps), set[str](), list[Step]()
     while waiting:

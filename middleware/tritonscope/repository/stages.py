@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from tritonscope.errors import RepositoryError
+from tritonscope.repository.code.facts import Code
 
 _ON_GPUS = {"AUTO", "GPU"}
 
@@ -50,6 +51,38 @@ class Batching(NamedTuple):
     max_queue_delay_us: int = 0
 
 
+class SequenceBatching(NamedTuple):
+    """`sequence_batching`: requests of one sequence meet one instance, in their order.
+
+    `strategy` is `direct` (a slot of an instance for each sequence) or `oldest` (sequences form dynamic batches).
+    """
+
+    strategy: str
+    max_idle_us: int
+    preferred_sizes: tuple[int, ...] = ()
+    max_queue_delay_us: int = 0
+    max_candidates: int = 0
+    is_iterative: bool = False
+    states: int = 0
+
+
+class Tensor(NamedTuple):
+    """An input or output: its data type without `TYPE_`, and its dimensions without the batch's (-1: any)."""
+
+    name: str
+    data_type: str
+    dims: tuple[int, ...]
+    is_optional: bool = False
+
+
+class Placeholder(NamedTuple):
+    """What a template leaves open: as it is written, the field that it is in, and the line."""
+
+    text: str
+    field: str
+    line: int
+
+
 class Step(NamedTuple):
     """One step of an ensemble: tensors of the model -> tensors of the ensemble, for inputs and for outputs."""
 
@@ -60,7 +93,12 @@ class Step(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """One model. `groups` is empty if its file has none, `steps` unless it is an ensemble; `text` is the file's."""
+    """One model.
+
+    `groups` is empty if its file has none, `steps` unless it is an ensemble; `text` is the file's. `placeholders`
+    are what a template leaves open (a field whose value is open counts as not written), `problems` what is wrong
+    with a file that was read all the same. `code` is what a Python model's syntax tree tells, if it is at hand.
+    """
 
     name: str
     backend: str
@@ -72,6 +110,19 @@ class Stage(NamedTuple):
     entry: str = "model.py"
     path: Path | None = None
     text: str = ""
+    sequences: SequenceBatching | None = None
+    inputs: tuple[Tensor, ...] = ()
+    outputs: tuple[Tensor, ...] = ()
+    parameters: Mapping[str, str] = {}
+    versions: tuple[int, ...] = ()
+    placeholders: tuple[Placeholder, ...] = ()
+    problems: tuple[RepositoryError, ...] = ()
+    code: Code | None = None
+
+    @property
+    def is_template(self) -> bool:
+        """Whether its file leaves values open, so that no server runs it as it is."""
+        return bool(self.placeholders)
 
     @property
     def is_python(self) -> bool:
@@ -118,12 +169,14 @@ class Stage(NamedTuple):
 class Repository(NamedTuple):
     """All models by name, and what is wrong: configurations that do not parse, steps without a model.
 
-    `broken` has the models that are not among `stages` because their configuration does not parse.
+    `broken` has the models that are not among `stages` because their configuration does not parse. `notes` is worth
+    knowing and no fault: templates, and what of the calls between models is not known.
     """
 
     stages: dict[str, Stage]
     problems: tuple[RepositoryError, ...] = ()
     broken: Mapping[str, RepositoryError] = {}
+    notes: tuple[str, ...] = ()
 
     @property
     def ensembles(self) -> dict[str, Stage]:

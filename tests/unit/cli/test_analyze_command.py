@@ -140,6 +140,15 @@ def test_damage_in_the_run_file_and_problems_of_models_are_noted(run_file, capsy
     assert any("max_batch_size" in note for note in notes)
 
 
+def test_several_repositories_are_one_and_what_is_open_in_them_is_noted(repository, tmp_path, capsys):
+    model = tmp_path / "more" / "chooser" / "1" / "model.py"
+    model.parent.mkdir(parents=True)
+    model.write_text("def execute(self, requests):\n    InferenceRequest(model_name=requests[0]).exec()\n")
+    where = ["--repository", str(repository), "--repository", str(tmp_path / "more")]
+    assert main(["analyze", *where, "--model", "chooser"]) == 0
+    assert "note: 'chooser' (model.py:2) calls a model whose name only its run tells" in capsys.readouterr().out
+
+
 def test_a_run_without_statistics_says_how_to_get_some(tmp_path, repository, capsys):
     RunWriter(tmp_path / "batches.jsonl").close()
     assert main(["analyze", str(tmp_path / "batches.jsonl"), "--repository", str(repository), "--json"]) == 0

@@ -90,3 +90,16 @@ def test_circles_and_holes_are_errors(stages, message):
 
 def test_an_ensemble_without_steps_has_no_stages():
     assert build("e", ensemble("e")).layers == []
+
+
+def test_ensembles_that_grow_without_end_are_errors():
+    """Each uses the next one twice: the powers of two."""
+    steps = [ensemble(f"e{n}", (f"e{n + 1}", "IN", "a"), (f"e{n + 1}", "a", "OUT")) for n in range(40)]
+    with pytest.raises(RepositoryError, match="'e0' has more than 10000 steps"):
+        build("e0", *steps, model("e40"))
+
+
+def test_ensembles_that_nest_too_deeply_are_errors():
+    steps = [ensemble(f"e{n}", (f"e{n + 1}", "IN", "OUT")) for n in range(300)]
+    with pytest.raises(RepositoryError, match="'e0' nests more than 100 ensembles"):
+        build("e0", *steps, model("e300"))
