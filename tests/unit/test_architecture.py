@@ -24,7 +24,8 @@ ARROWS: dict[str, set[str]] = {
     "runtime": {"records", "ids", "trace_context", "settings", "probes", "ring"},
     "runs": {"errors", "records", "evidence"},
     "agent": {"errors", "records", "ids", "trace_context", "settings", "ring", "runs"},
-    "repository": {"errors"},
+    "pipeline": set(),
+    "repository": {"errors", "pipeline"},
     "sources": {"errors", "evidence", "records", "repository", "runs"},
     "analyze": {"errors", "records", "evidence", "repository", "runs"},
     "report": {"analyze", "evidence", "repository"},
@@ -38,8 +39,9 @@ ARROWS: dict[str, set[str]] = {
     "__init__": {"runtime"},
 }  # fmt: skip
 
-RUNTIME_HALF = ("errors", "records", "ids", "trace_context", "settings", "probes", "ring", "runtime")
-ALLOWED_IN_A_STUB = {"msgspec", "tritonscope"}
+RUNTIME_HALF = ("errors", "records", "ids", "trace_context", "settings", "probes", "ring", "runtime", "pipeline")
+# The stub's own module is there before any model's code is.
+ALLOWED_IN_A_STUB = {"msgspec", "tritonscope", "triton_python_backend_utils"}
 # msgspec imports it where it is installed.
 MSGSPECS_OWN = {"typing_extensions"}
 

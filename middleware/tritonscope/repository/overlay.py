@@ -29,6 +29,7 @@ if "TritonPythonModel" in globals():
 """
 
 Place = Callable[[Path, Path], None]
+Writer = Callable[[Path], None]
 
 
 class Overlay(NamedTuple):
@@ -40,10 +41,17 @@ class Overlay(NamedTuple):
 
 
 def write_overlay(
-    repository: Path, out: Path, entries: Mapping[str, str], *, copy: bool = False, force: bool = False
+    repository: Path,
+    out: Path,
+    entries: Mapping[str, str],
+    *,
+    instead: Mapping[str, Writer] | None = None,
+    copy: bool = False,
+    force: bool = False,
 ) -> Overlay:
     """Write to `out` an overlay of `repository`; `entries` gives each Python model's entry file, as in `model.py`.
 
+    A model in `instead` is not taken over: its function writes a Python model to the folder given, observed too.
     `out` appears whole or not at all. `force` replaces an older overlay, never any other folder.
 
     Raises:
@@ -53,7 +61,7 @@ def write_overlay(
     partial = out.with_name(f".{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
-        overlay = _write(repository.resolve(), partial, entries, _copied if copy else _linked)
+        overlay = _write(repository.resolve(), partial, entries, instead or {}, _copied if copy else _linked)
         if out.exists():
             shutil.rmtree(out)
         partial.rename(out)
@@ -76,11 +84,16 @@ def _check_target(repository: Path, out: Path, *, force: bool) -> None:
         raise RepositoryError(f"{out} exists: --force replaces this older overlay")
 
 
-def _write(repository: Path, out: Path, entries: Mapping[str, str], place: Place) -> Overlay:
+def _write(
+    repository: Path, out: Path, entries: Mapping[str, str], instead: Mapping[str, Writer], place: Place
+) -> Overlay:
     out.mkdir(parents=True)
     observed, untouched = [], []
     for item in sorted(repository.iterdir()):
-        if item.name in entries:
+        if item.name in instead:
+            _write_instead(instead[item.name], out / item.name)
+            observed.append(item.name)
+        elif item.name in entries:
             _write_model(item, out / item.name, entries[item.name], place)
             observed.append(item.name)
         else:
@@ -89,6 +102,12 @@ def _write(repository: Path, out: Path, entries: Mapping[str, str], place: Place
                 untouched.append(item.name)
     (out / MARKER).write_text(json.dumps({"repository": str(repository), "observed": observed}, indent=1) + "\n")
     return Overlay(out, tuple(observed), tuple(untouched))
+
+
+def _write_instead(write: Writer, out: Path) -> None:
+    write(out)
+    for entry in out.glob("[0-9]*/model.py"):
+        entry.write_bytes(entry.read_bytes() + FOOTER.encode("ascii"))
 
 
 def _write_model(model: Path, out: Path, entry: str, place: Place) -> None:

@@ -9,12 +9,15 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from tritonscope.evidence import ModelStatistics
+from tritonscope.testing.backend.errors import ErrorCode
 from tritonscope.testing.config import Config
 from tritonscope.testing.statistics import Counters, RequestTimes, Times
 from tritonscope.testing.traffic import Answer, Call, CallFailedError, Failure
 from tritonscope.testing.validation import check_call
 
 Submit = Callable[[Call], None]
+# As Triton's core says it.
+_DEADLOCK = "unexpected deadlock, at least one output is not set while no more ensemble steps can be made"
 
 
 class Step(NamedTuple):
@@ -72,15 +75,20 @@ class _Run:
         self._largest = int(ensemble.config.get("max_batch_size", 0))
         self._tensors: dict[str, Any] = dict(call.inputs)
         self._waiting = _needed(ensemble.steps, set(call.requested))
+        required = {each["name"] for each in ensemble.config["input"] if not each["optional"]}
+        # Tensors that may still come: a step that ended without one of its outputs leaves the next ones without it.
+        self._awaited = {tensor for step in self._waiting for tensor in step.outputs.values()}
+        self._awaited |= required - call.inputs.keys()
         self._running = 0
         self._times = Times()
         self._done = False
 
-    def advance(self, tensors: Mapping[str, Any]) -> None:
-        """Take tensors that have come, start what they make possible, and answer when all is there."""
+    def advance(self, tensors: Mapping[str, Any], ended: Step | None = None) -> None:
+        """Take the tensors of a step that ended, start what they make possible, and answer when all is there."""
         with self._lock:
             self._tensors.update(tensors)
-            ready = [step for step in self._waiting if set(step.inputs.values()) <= self._tensors.keys()]
+            self._awaited.difference_update(ended.outputs.values() if ended else ())
+            ready = [step for step in self._waiting if self._awaited.isdisjoint(step.inputs.values())]
             self._waiting = [step for step in self._waiting if step not in ready]
             self._running += len(ready)
         for step in ready:
@@ -97,7 +105,7 @@ class _Run:
                 self._take(step, answer)
 
         parent = self._call
-        inputs = {name: self._tensors[tensor] for name, tensor in step.inputs.items()}
+        inputs = {name: self._tensors[tensor] for name, tensor in step.inputs.items() if tensor in self._tensors}
         call = Call(
             step.model, inputs, on_answer, step.version, tuple(step.outputs), parent.request_id,
             parent.correlation_id, parent.flags, parent.timeout_us, parent.parameters, parent.trace_context,
@@ -115,7 +123,8 @@ class _Run:
         with self._lock:
             self._running -= 1
             self._times = self._times.plus(answer.times)
-        self.advance({step.outputs[name]: array for name, array in answer.outputs.items() if name in step.outputs})
+        made = {step.outputs[name]: array for name, array in answer.outputs.items() if name in step.outputs}
+        self.advance(made, step)
 
     def _fail(self, failure: Failure) -> None:
         with self._lock:
@@ -126,16 +135,16 @@ class _Run:
             self._call.fail(replace(failure, message=message))
 
     def _finish(self) -> None:
-        missing = [name for name in self._call.requested if name not in self._tensors]
-        if missing:
+        if self._waiting:
             self._done = False
-            self._fail(Failure(f"no step made the output(s) {', '.join(missing)}"))
+            who = self._call.request_id or "<id_unknown>"
+            self._fail(Failure(f"[request id: {who}] {_DEADLOCK}", ErrorCode.INVALID_ARG))
             return
         ended_ns = time.monotonic_ns()
         size = self._call.batch_size(self._largest)
         self._counters.count_execution(size, self._times)
         self._counters.count_request(RequestTimes(ended_ns - self._call.queued_ns, 0, self._times), size)
-        outputs = {name: self._tensors[name] for name in self._call.requested}
+        outputs = {name: self._tensors[name] for name in self._call.requested if name in self._tensors}
         self._call.on_answer(Answer(outputs, times=self._times), True)  # noqa: FBT003 - OnAnswer has two parameters
 
 
