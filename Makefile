@@ -8,7 +8,7 @@ JAEGER ?= $(CACHE)/jaeger-1.76.0/jaeger
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-unit test-jaeger test-gpu bench-overhead bench-hot-path bench-prediction check format jaeger clean
+.PHONY: help demo test test-unit test-jaeger test-gpu bench-overhead bench-hot-path bench-pipeline-wrapper bench-prediction check format jaeger clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -33,6 +33,9 @@ bench-overhead: $(READY) ## what observing costs, against the bare model (about 
 
 bench-hot-path: $(READY) ## how many instructions observing adds to a batch (needs valgrind; 2 minutes)
 	$(BIN)/python benchmarks/hot_path.py
+
+bench-pipeline-wrapper: $(READY) ## what an ensemble costs as a Python model (about 5 minutes)
+	$(BIN)/python benchmarks/pipeline_wrapper.py
 
 bench-prediction: $(READY) ## how well a predicted gain comes true (about 2 minutes)
 	$(BIN)/python benchmarks/prediction.py

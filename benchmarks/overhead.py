@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure and return the exit code."""
     args = _parser().parse_args(argv)
     with tempfile.TemporaryDirectory() as folder, OtlpReceiver() as receiver:
-        repository = _write_model(Path(folder, "models"))
+        repository = write_add_one(Path(folder, "models"))
         results: Rounds = {}
         for concurrency in (1, 8):
             arms = [
@@ -77,7 +77,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _write_model(repository: Path) -> Path:
+def write_add_one(repository: Path) -> Path:
+    """Write the model that adds 1 into `repository`, and return that."""
     version = repository / "add_one" / "1"
     version.mkdir(parents=True)
     (version.parent / "config.pbtxt").write_text(CONFIG)
