@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from threading import get_ident
-from typing import NamedTuple
 
 UNKNOWN_NS = -1
 
@@ -22,28 +21,23 @@ else:
     THREAD_CPU_KNOWN = True
 
 
-class Elapsed(NamedTuple):
-    """What a clock measured. `start_ns` is on CLOCK_MONOTONIC; `cpu_ns` is `UNKNOWN_NS` where it is unknown."""
-
-    start_ns: int
-    wall_ns: int
-    cpu_ns: int
-
-
 class StageClock:
-    """Times one stage. Stopped on another thread than it was started on, its CPU time is unknown."""
+    """Times one stage, from `start` to `stop`: then its figures are there.
 
-    __slots__ = ("_cpu_ns", "_start_ns", "_thread")
+    `start_ns` is on CLOCK_MONOTONIC. `cpu_ns` is `UNKNOWN_NS` where it is unknown, as when the clock was stopped on
+    another thread than it was started on.
+    """
 
-    def start(self) -> int:
-        """Begin, and return the wall clock. Both ends read in one order, so the reads' own cost cancels out."""
+    __slots__ = ("_cpu_start_ns", "_thread", "cpu_ns", "start_ns", "wall_ns")
+
+    def start(self) -> None:
+        """Begin. Both ends read in one order, so the reads' own cost cancels out."""
         self._thread = get_ident()
-        self._start_ns = start_ns = _wall_ns()
-        self._cpu_ns = _thread_cpu_ns()
-        return start_ns
+        self.start_ns = _wall_ns()
+        self._cpu_start_ns = _thread_cpu_ns()
 
-    def stop(self) -> Elapsed:
-        """End, and return what has passed since `start`."""
-        wall_ns = _wall_ns() - self._start_ns
+    def stop(self) -> None:
+        """End: `wall_ns` and `cpu_ns` are what has passed since `start`."""
+        self.wall_ns = _wall_ns() - self.start_ns
         known = THREAD_CPU_KNOWN and self._thread == get_ident()
-        return Elapsed(self._start_ns, wall_ns, _thread_cpu_ns() - self._cpu_ns if known else UNKNOWN_NS)
+        self.cpu_ns = _thread_cpu_ns() - self._cpu_start_ns if known else UNKNOWN_NS

@@ -28,11 +28,14 @@ from tritonscope.ring.layout import (
     VERSION,
     WORDS,
     Word,
-    padded,
 )
 from tritonscope.settings import DEFAULT_RING_BYTES
 
 _FLIGHT_START = FLIGHT_OFFSET + FLIGHT.size
+_FRAME_BYTES = FRAME.size
+# Bound once: they run for each batch.
+_pack_frame, _pack_flight = FRAME.pack_into, FLIGHT.pack_into
+_pack_scores, _pack_status = SCORES.pack_into, STATUS.pack_into
 _READ, _WRITTEN = int(Word.READ), int(Word.WRITTEN)
 
 
@@ -82,30 +85,32 @@ class RingWriter:
     def write(self, record: Record) -> bool:
         """Append `record`; return False, and count a drop, when the reader has left no room for it."""
         payload = self._encode(record)
-        size = padded(len(payload))
+        length = len(payload)
+        size = (_FRAME_BYTES + length + 7) & ~7  # `padded`, without a call
         offset = self._written % self._capacity
         rest = self._capacity - offset
         skipped = rest if size > rest else 0
-        if self._written + skipped + size - self._words[_READ] > self._capacity:
+        written = self._written + skipped + size
+        if written - self._words[_READ] > self._capacity:
             self.drops += 1
             return False
         if skipped:
             self._skip(offset, rest)
             offset = 0
-        frame = FRAME.pack(len(payload), crc32(payload), self._frames) + payload
         at = HEAD_BYTES + offset
-        self._view[at : at + len(frame)] = frame
+        _pack_frame(self._map, at, length, crc32(payload), self._frames)
+        at += _FRAME_BYTES
+        self._map[at : at + length] = payload
         self._frames += 1
         # The head moves last. A reader that sees it before the frame (weakly ordered processors may do
         # that) finds a wrong number or checksum and comes back later.
-        self._written += skipped + size
-        self._words[_WRITTEN] = self._written
+        self._written = self._words[_WRITTEN] = written
         return True
 
     def show(self) -> None:
         """Store all of the scoreboard."""
         s = self.scores
-        SCORES.pack_into(
+        _pack_scores(
             self._map, SCORES_OFFSET, s.state, s.since_ns, s.batch_size, s.batches, s.requests, s.failures,
             s.busy_ns, s.cpu_ns, s.gil_ns, self.drops,
         )  # fmt: skip
@@ -115,14 +120,16 @@ class RingWriter:
 
         If the stub dies now, this is how its reader knows whom it took along.
         """
-        kept = requests if len(requests) <= FLIGHT_BYTES else b""
-        FLIGHT.pack_into(self._map, FLIGHT_OFFSET, sequence, len(kept))
-        self._view[_FLIGHT_START : _FLIGHT_START + len(kept)] = kept
+        length = len(requests)
+        if length > FLIGHT_BYTES:
+            length, requests = 0, b""
+        _pack_flight(self._map, FLIGHT_OFFSET, sequence, length)
+        self._map[_FLIGHT_START : _FLIGHT_START + length] = requests
 
     def show_status(self) -> None:
         """Store what changes when a batch begins: state, since when, batch size."""
         s = self.scores
-        STATUS.pack_into(self._map, SCORES_OFFSET, s.state, s.since_ns, s.batch_size)
+        _pack_status(self._map, SCORES_OFFSET, s.state, s.since_ns, s.batch_size)
 
     def close(self) -> None:
         """Let go of the file; it stays for its reader, who sees that the writer is gone.

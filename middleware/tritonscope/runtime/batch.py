@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from tritonscope.probes.clocks import StageClock
 from tritonscope.records import Detail, RequestRecord
@@ -18,6 +20,7 @@ class OpenBatch:
     """A batch that `execute` is working on, or whose responses are still being sent.
 
     `objects` are the user's requests, held only until `execute` has ended: a request that is held pins memory.
+    `encoded` is `requests` in MessagePack.
     """
 
     __slots__ = (
@@ -34,7 +37,12 @@ class OpenBatch:
     )
 
     def __init__(
-        self, recorder: Recorder, sequence: int, objects: Sequence[Any], requests: list[RequestRecord]
+        self,
+        recorder: Recorder,
+        sequence: int,
+        objects: Sequence[Any],
+        requests: list[RequestRecord],
+        encoded: bytes,
     ) -> None:
         self.recorder = recorder
         self.sequence = sequence
@@ -42,9 +50,9 @@ class OpenBatch:
         self.requests = requests
         self.details: list[Detail] = []
         self.fates: dict[int, str] = {}
-        self.encoded = b""
+        self.encoded = encoded
         self.numbers = itertools.count(1)
-        self.is_open = True
+        self.is_open = False
         self.clock = StageClock()
 
     def index_of(self, request: Any) -> int | None:
@@ -52,7 +60,7 @@ class OpenBatch:
         return next((index for index, mine in enumerate(self.objects) if mine is request), None)
 
 
-class Position(NamedTuple):
+class Position(msgspec.Struct, frozen=True):
     """Where in a batch code runs: inside stage `parent`, or directly in `execute` (0).
 
     `request` is which of the batch's requests it works for, from 0; -1 where that is not known.
@@ -83,11 +91,12 @@ def here() -> Position | None:
 def opened(batch: OpenBatch) -> None:
     """Note that `batch` begins."""
     _open.append(batch)
+    batch.is_open = True
 
 
 def closed(batch: OpenBatch) -> None:
     """Note that `execute` is done with `batch`, recorded or not, and let go of the user's objects."""
-    if batch in _open:
+    if batch.is_open:
         _open.remove(batch)
-    batch.is_open = False
+        batch.is_open = False
     batch.objects = ()

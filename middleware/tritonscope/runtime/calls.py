@@ -45,12 +45,12 @@ class OpenCall:
             return
         self._ended = True
         wall_ns = time.monotonic_ns() - self._start_ns
-        batch, parent, request = self._position
+        position = self._position
         call = CallRecord(
-            self._number, parent, *self._target, self._start_ns, wall_ns, self.responses, error, request,
-            self._operation,
+            self._number, position.parent, *self._target, self._start_ns, wall_ns, self.responses, error,
+            position.request, self._operation,
         )  # fmt: skip
-        batch.recorder.add(batch, call)
+        position.batch.recorder.add(position.batch, call)
 
 
 @guarded

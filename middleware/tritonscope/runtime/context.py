@@ -47,7 +47,7 @@ def _current() -> SpanContext | None:
 
 def context_of(position: Position) -> SpanContext:
     """Return the span that `position` is in."""
-    batch, stage, index = position
+    batch, stage, index = position.batch, position.parent, position.request
     seed = batch.recorder.seed
     if len(batch.requests) == 1:
         index = 0

@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import os
 import weakref
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from importlib import import_module
-from types import CoroutineType
+from types import CoroutineType, FunctionType
 from typing import Any, TypeVar
 
 from tritonscope.ring.layout import State
@@ -115,12 +115,17 @@ def _observed_initialize(original: Any) -> Method:
 
 
 def _observed_execute(original: Any) -> Method:
+    # A plain function takes the object as its first argument: binding it for each batch would cost.
+    plain = isinstance(original, FunctionType)
+
     @_like(original)
     def execute(self: Any, *args: Any, **kwargs: Any) -> Any:
         recorder = _recorders[id(self)] if id(self) in _recorders else _open(self, None)
         if recorder is None:
             return _bind(original, self)(*args, **kwargs)
-        return _recorded(recorder, _bind(original, self), args, kwargs)
+        if plain:
+            return _recorded(recorder, original, args[0] if args else (), (self, *args), kwargs)
+        return _recorded(recorder, _bind(original, self), args[0] if args else (), args, kwargs)
 
     return execute
 
@@ -153,14 +158,16 @@ def _observe_own_execute(model: Any) -> None:
 
     @_like(own)
     def execute(*args: Any, **kwargs: Any) -> Any:
-        return _recorded(recorder, own, args, kwargs)
+        return _recorded(recorder, own, args[0] if args else (), args, kwargs)
 
     model.execute = execute
 
 
-def _recorded(recorder: Recorder, execute: Method, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _recorded(
+    recorder: Recorder, execute: Method, requests: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """Call the user's `execute`; its result and its exceptions pass through as they are."""
-    batch = recorder.begin(args[0] if args else ())
+    batch = recorder.begin(requests)
     entered = enter(None if batch is None else Position(batch))
     try:
         result = execute(*args, **kwargs)

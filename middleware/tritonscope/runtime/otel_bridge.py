@@ -29,8 +29,7 @@ def attach(position: Position) -> Any:
 @guarded
 def detach(token: Any) -> None:
     """Make current what was it before."""
-    if token is not None:
-        sys.modules[_CONTEXT].detach(token)
+    sys.modules[_CONTEXT].detach(token)
 
 
 @guarded

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from contextvars import Token
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from tritonscope.runtime import otel_bridge
 from tritonscope.runtime.batch import Position, current
@@ -12,7 +14,7 @@ from tritonscope.runtime.guard import guarded
 from tritonscope.runtime.senders import addressee_of
 
 
-class Entered(NamedTuple):
+class Entered(msgspec.Struct, frozen=True):
     """What leads back out."""
 
     token: Token[Position | None]
@@ -26,7 +28,8 @@ def enter(position: Position | None) -> Entered:
 
 def leave(entered: Entered) -> None:
     """Go back to where `enter` was called."""
-    otel_bridge.detach(entered.theirs)
+    if entered.theirs is not None:
+        otel_bridge.detach(entered.theirs)
     current.reset(entered.token)
 
 

@@ -8,7 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from msgspec import Raw, msgpack, structs
 
@@ -26,13 +26,14 @@ from tritonscope.ring.layout import SUFFIX, State
 from tritonscope.ring.writer import RingWriter
 from tritonscope.runtime.batch import OpenBatch, closed, opened
 from tritonscope.runtime.guard import guarded, report
-from tritonscope.runtime.requests import read_request, read_sequence_request
+from tritonscope.runtime.requests import read_requests, read_sequence_requests
 from tritonscope.runtime.senders import remember_requests
 from tritonscope.runtime.sizes import bytes_of
 from tritonscope.runtime.traits import Traits
 from tritonscope.settings import Settings
 
 _encode = msgpack.Encoder().encode
+_now_ns = time.monotonic_ns
 _let_go = guarded(closed)
 # The recorders of this process, for a child that it forks.
 _all: weakref.WeakSet[Recorder] = weakref.WeakSet()
@@ -47,6 +48,7 @@ class Recorder:
         self.seed = seed
         self.sizes = settings.sizes
         self.bridges = settings.otel_bridge
+        self._read = read_sequence_requests if traits.sequences else read_requests
         self._writer = writer
         self._scores = writer.scores
         self._sequence = 0
@@ -58,17 +60,17 @@ class Recorder:
         """Note that a batch starts; returns None when it cannot be recorded."""
         batch: OpenBatch | None = None
         try:
-            read = read_sequence_request if self.traits.sequences else read_request
-            records = [read(request) for request in requests]
-            batch = OpenBatch(self, self._sequence, requests, self._measured(requests, records))
-            batch.encoded = _encode(batch.requests)
+            records = self._read(requests)
+            if self.sizes:
+                records = self._measured(requests, records)
+            batch = OpenBatch(self, self._sequence, requests, records, _encode(records))
             self._sequence += 1
             opened(batch)
             self._writer.show_batch(batch.sequence, batch.encoded)
             scores = self._scores
             scores.state = _EXECUTING
-            scores.batch_size += len(requests)
-            scores.since_ns = time.monotonic_ns()
+            scores.batch_size += len(records)
+            scores.since_ns = _now_ns()
             self._writer.show_status()
             batch.clock.start()
         except Exception as error:  # noqa: BLE001 - nothing of ours may reach the model
@@ -102,9 +104,9 @@ class Recorder:
     @guarded
     def lifecycle(self, hook: str, clock: StageClock, error: str = "", state: State | None = None) -> None:
         """Note that the hook `hook` of the model has run, and what `state` the instance is in now, if another."""
-        elapsed = clock.stop()
+        clock.stop()
         with self._lock:
-            self._writer.write(LifecycleRecord(hook, elapsed.start_ns, elapsed.wall_ns, error))
+            self._writer.write(LifecycleRecord(hook, clock.start_ns, clock.wall_ns, error))
             if state is not None:
                 self._scores.state = state
                 self._scores.since_ns = time.monotonic_ns()
@@ -116,34 +118,42 @@ class Recorder:
         self._writer.close()
 
     def _measured(self, requests: Sequence[Any], records: list[RequestRecord]) -> list[RequestRecord]:
-        if not self.sizes:
-            return records
         sizes = (bytes_of(request.inputs(), self.traits.item_bytes) for request in requests)
         return [structs.replace(record, input_bytes=size) for record, size in zip(records, sizes, strict=True)]
 
     def _finish(self, batch: OpenBatch, responses: Any, error: BaseException | None) -> None:
-        elapsed = batch.clock.stop()
+        clock = batch.clock
+        clock.stop()
         if self.traits.decoupled:
             remember_requests(batch)
-        requests = _with_outcomes(batch, responses)
+        answered_errors = _add_outcomes(batch, responses)
         with self._lock:
             closed(batch)
-            record = BatchRecord(batch.sequence, *elapsed, requests, text_of(error), tuple(batch.details))
-            self._writer.write(record)
-            self._score(record, batch)
+            text = "" if error is None else text_of(error)
+            # Encoded already; what Raw stands for is not its type's matter.
+            requests: Any = Raw(batch.encoded)
+            details = tuple(batch.details)
+            self._writer.write(
+                BatchRecord(batch.sequence, clock.start_ns, clock.wall_ns, clock.cpu_ns, requests, text, details)
+            )
+            self._score(batch, clock)
+            if error is not None:
+                self._scores.failures += len(batch.requests)
+            elif answered_errors or details:
+                self._scores.failures += _failures(batch)
+            self._writer.show()
 
-    def _score(self, record: BatchRecord, batch: OpenBatch) -> None:
+    def _score(self, batch: OpenBatch, clock: StageClock) -> None:
         scores, size = self._scores, len(batch.requests)
         scores.batch_size -= size
         if not scores.batch_size:
             scores.state = _IDLE
-        scores.since_ns = record.start_ns + record.wall_ns
+        scores.since_ns = clock.start_ns + clock.wall_ns
         scores.batches += 1
         scores.requests += size
-        scores.failures += size if record.error else _failures(batch)
-        scores.busy_ns += record.wall_ns
-        scores.cpu_ns += max(record.cpu_ns, 0)
-        self._writer.show()
+        scores.busy_ns += clock.wall_ns
+        if clock.cpu_ns > 0:
+            scores.cpu_ns += clock.cpu_ns
 
 
 def only_recorder() -> Recorder | None:
@@ -172,20 +182,21 @@ def open_recorder(instance: InstanceRecord, traits: Traits, settings: Settings) 
     return Recorder(writer, traits, instance.span_seed, settings)
 
 
-def _with_outcomes(batch: OpenBatch, responses: Any) -> tuple[RequestRecord, ...]:
-    """Return the batch's requests, each with its response's error and size, and with its fate.
+def _add_outcomes(batch: OpenBatch, responses: Any) -> dict[int, str]:
+    """Add to the batch's requests their responses' errors and sizes, and their fates; return the errors.
 
     Triton counts an `InferenceResponse(error=...)` as a success; its sender does not.
     """
     requests, answered = batch.requests, _answered(responses, len(batch.requests))
-    errors, sizes = _errors(answered), _sizes(batch, answered)
-    if not errors and not sizes and not batch.fates:
-        # Nothing came to them since `begin`: what was encoded then goes into the ring as it is.
-        return cast("tuple[RequestRecord, ...]", Raw(batch.encoded))
-    for name, values in (("error", errors), ("output_bytes", sizes), ("fate", batch.fates)):
-        for index, value in values.items():
-            requests[index] = structs.replace(requests[index], **{name: value})
-    return tuple(requests)
+    errors = _errors(answered)
+    sizes = _sizes(batch, answered) if batch.recorder.sizes else {}
+    # Mostly nothing came to them since `begin`: what was encoded then goes into the ring as it is.
+    if errors or sizes or batch.fates:
+        for name, values in (("error", errors), ("output_bytes", sizes), ("fate", batch.fates)):
+            for index, value in values.items():
+                requests[index] = structs.replace(requests[index], **{name: value})
+        batch.encoded = _encode(requests)
+    return errors
 
 
 def _answered(responses: Any, size: int) -> Sequence[Any]:
@@ -205,8 +216,6 @@ def _errors(responses: Sequence[Any]) -> dict[int, str]:
 
 
 def _sizes(batch: OpenBatch, responses: Sequence[Any]) -> dict[int, int]:
-    if not batch.recorder.sizes:
-        return {}
     item_bytes = batch.recorder.traits.item_bytes
     try:
         return {

@@ -73,11 +73,13 @@ def _begin() -> OpenStage | None:
 def _end(name: str, opened: OpenStage | None, error: BaseException | None) -> None:
     if opened is None:
         return
-    elapsed = opened.clock.stop()
-    batch = opened.parent.batch
+    clock, parent = opened.clock, opened.parent
+    clock.stop()
     text = "" if error is None else f"{type(error).__name__}: {error}"
-    parent = opened.parent
-    batch.recorder.add(batch, StageRecord(opened.number, parent.parent, name, *elapsed, text, parent.request))
+    record = StageRecord(
+        opened.number, parent.parent, name, clock.start_ns, clock.wall_ns, clock.cpu_ns, text, parent.request
+    )
+    parent.batch.recorder.add(parent.batch, record)
     leave(opened.entered)
 
 

@@ -28,8 +28,8 @@ CASES = (
 
 PARTS = (
     (model, "identify"), (model, "read_traits"), (model, "open_recorder"), (model, "read_settings"),
-    (model, "patch_backend"), (recorder, "read_request"), (recorder, "read_sequence_request"),
-    (recorder, "opened"), (recorder, "closed"), (recorder, "remember_requests"), (recorder, "_with_outcomes"),
+    (model, "patch_backend"), (recorder, "read_requests"), (recorder, "read_sequence_requests"),
+    (recorder, "opened"), (recorder, "closed"), (recorder, "remember_requests"), (recorder, "_add_outcomes"),
     (recorder, "_errors"), (recorder, "_failures"), (recorder, "_encode"), (requests, "RequestRecord"),
     (senders, "addressee_of"), (senders, "ResponseRecord"), (calls, "OpenCall"), (calls, "CallRecord"),
     (calls, "_error"), (calls, "_follow"), (backend, "here"), (StageClock, "start"), (StageClock, "stop"),
