@@ -5,10 +5,11 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 CACHE  ?= $(or $(TRITONSCOPE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tritonscope)
 JAEGER ?= $(CACHE)/jaeger-1.76.0/jaeger
+COLLECTOR ?= $(CACHE)/collector-0.161.0/collector
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-unit test-jaeger test-gpu bench-overhead bench-hot-path bench-pipeline-wrapper bench-prediction check format jaeger clean
+.PHONY: help demo test test-unit test-deploy test-gpu bench-overhead bench-hot-path bench-pipeline-wrapper bench-prediction check format jaeger collector clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -17,13 +18,13 @@ demo: $(READY) ## run the example pipeline on a real Triton and say what throttl
 	@$(BIN)/tritonscope demo
 
 test: $(READY) ## pass the tests (a real Triton runs; no GPU, no Docker)
-	$(BIN)/pytest -m "not jaeger and not gpu"
+	$(BIN)/pytest -m "not backends and not gpu"
 
 test-unit: $(READY) ## the tests without a server; on another Python: make PYTHON=python3.13 VENV=.venv-3.13 test-unit
 	$(BIN)/pytest tests/unit
 
-test-jaeger: $(READY) jaeger ## the demo against a real Jaeger, asked by its API
-	TRITONSCOPE_JAEGER=$(JAEGER) $(BIN)/pytest -m jaeger
+test-deploy: $(READY) jaeger collector ## spans through real Collectors into a real Jaeger, asked by its API
+	TRITONSCOPE_JAEGER=$(JAEGER) TRITONSCOPE_COLLECTOR=$(COLLECTOR) $(BIN)/pytest -m backends
 
 test-gpu: $(READY) ## the tests that need a GPU
 	$(BIN)/pytest -m gpu
@@ -55,6 +56,14 @@ $(JAEGER): tests/jaeger/go.mod
 	@command -v go >/dev/null || { echo "Jaeger is built from source and needs Go 1.24 or newer: install Go"; exit 1; }
 	@echo "building Jaeger, once (some minutes)"
 	cd tests/jaeger && GOFLAGS=-mod=mod go build -o $@.new github.com/jaegertracing/jaeger/cmd/jaeger
+	mv $@.new $@
+
+collector: $(COLLECTOR) ## build the Collector that the tests use, once (needs Go)
+
+$(COLLECTOR): tests/collector/go.mod tests/collector/main.go
+	@command -v go >/dev/null || { echo "the Collector is built from source and needs Go 1.26 or newer: install Go"; exit 1; }
+	@echo "building the Collector, once (some minutes)"
+	cd tests/collector && GOFLAGS=-mod=mod go build -o $@.new .
 	mv $@.new $@
 
 $(READY): pyproject.toml middleware/hatch_build.py

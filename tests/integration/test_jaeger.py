@@ -1,95 +1,24 @@
 """A real Jaeger, asked by its API, shows one trace a request that goes from the client into every Python stage."""
 
-import os
-import subprocess
 import sys
-import time
-from pathlib import Path
 
-import httpx
 import pytest
 
+from tests.integration.backends import running_jaeger
 from tests.integration.pipeline import CLIENT_SPAN, CLIENT_TRACE, TRACEPARENT, classify, connect
-from tritonscope.server.cache import cache_directory
 from tritonscope.server.examples import example_repository
-from tritonscope.server.listeners import free_ports
 from tritonscope.server.pictures import sample_pictures
 
-pytestmark = [pytest.mark.server, pytest.mark.jaeger]
+pytestmark = [pytest.mark.server, pytest.mark.backends]
 
-ROOT = Path(__file__).parents[2]
 STAGES = {"decode", "classify", "label"}
 OURS, TRITONS = "tritonscope", "triton-server"
 
 
-class Jaeger:
-    """A running Jaeger: where it takes spans, and the traces it has."""
-
-    def __init__(self, query: int, http: int, grpc: int):
-        self.api = f"http://127.0.0.1:{query}/api"
-        self.otlp_http = f"http://127.0.0.1:{http}"
-        self.otlp_grpc = f"http://127.0.0.1:{grpc}"
-
-    def is_up(self):
-        try:
-            return httpx.get(f"{self.api}/services").is_success
-        except httpx.TransportError:
-            return False
-
-    def trace(self, trace_id, spans):
-        """Return the spans of a trace once there are `spans` of them, each with its scope and its parent."""
-        found = wait_until(lambda: self._spans(trace_id, spans), f"{spans} spans of trace {trace_id}")
-        return {span["spanID"]: Span(span) for span in found}
-
-    def _spans(self, trace_id, least):
-        data = httpx.get(f"{self.api}/traces/{trace_id}").json().get("data") or [{"spans": []}]
-        return data[0]["spans"] if len(data[0]["spans"]) >= least else None
-
-
-class Span:
-    def __init__(self, json):
-        self.name = json["operationName"]
-        self.tags = {tag["key"]: tag["value"] for tag in json["tags"]}
-        self.scope = self.tags.get("otel.scope.name") or self.tags.get("otel.library.name")
-        self.parent = next((ref["spanID"] for ref in json["references"] if ref["refType"] == "CHILD_OF"), None)
-        self.start_us, self.end_us = json["startTime"], json["startTime"] + json["duration"]
-
-
-def wait_until(look, what, timeout_s=30):
-    end = time.monotonic() + timeout_s
-    while time.monotonic() < end:
-        if found := look():
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f"after {timeout_s} s still no {what}")
-
-
 @pytest.fixture(scope="module")
 def jaeger(tmp_path_factory):
-    binary = Path(os.environ.get("TRITONSCOPE_JAEGER") or cache_directory() / "jaeger-1.76.0" / "jaeger")
-    if not binary.is_file():
-        pytest.skip(f"no Jaeger at {binary}: make jaeger builds it")
-    query, query_grpc, http, grpc, *_ = (*free_ports(), *free_ports())
-    ports = {
-        "JAEGER_QUERY": query,
-        "JAEGER_QUERY_GRPC": query_grpc,
-        "JAEGER_OTLP_HTTP": http,
-        "JAEGER_OTLP_GRPC": grpc,
-    }
-    log = tmp_path_factory.mktemp("jaeger") / "log"
-    with log.open("w") as out:
-        process = subprocess.Popen(
-            [binary, "--config", ROOT / "otel" / "jaeger.yaml"],
-            env={**os.environ, **{name: str(port) for name, port in ports.items()}}, stdout=out, stderr=out,
-        )  # fmt: skip
-    running = Jaeger(query, http, grpc)
-    try:
-        wait_until(lambda: process.poll() is not None or running.is_up(), f"Jaeger; its log:\n{log.read_text()}")
-        assert process.poll() is None, log.read_text()
-        yield running
-    finally:
-        process.terminate()
-        process.wait(20)
+    with running_jaeger(tmp_path_factory.mktemp("jaeger")) as jaeger:
+        yield jaeger
 
 
 @pytest.fixture
