@@ -102,7 +102,7 @@ def _link(link: SpanLink) -> bytes:
 
 def _attributes(pairs: Iterable[Pair]) -> bytes:
     """Return the attributes' part of a span's encoding."""
-    parts = []
+    parts: list[bytes] = []
     for key, value in pairs:
         content = _key_value(key, value)
         parts += _ATTRIBUTES, varint(len(content)), content
